@@ -1,0 +1,77 @@
+// The op interface: what the model needs of a device, and nothing of how. See design.md for the contract.
+// A backend owns weights layout, scratch, barriers, KV memory and the splitting of submissions; callers own meaning.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "backend/ops.h"
+#include "backend/rope.h"
+#include "backend/step_inputs.h"
+#include "backend/weights.h"
+#include "hearth/engine.h"
+
+namespace hearth {
+
+/// Shape of the paged KV: one numbering of blocks over all groups; a block holds `block_size` positions of one group
+/// (keys and values of all its layers). Bytes per block are the largest group's.
+struct KvShape {
+  uint32_t block_size = 16;  // positions
+  uint32_t kv_heads = 0, head_dim = 0;
+  std::vector<uint32_t> layers_per_group;
+};
+
+/// A submitted op list. `wait` blocks until it ran or was given up; true: it ran to its end. Errors are thrown here.
+class Ticket {
+ public:
+  virtual ~Ticket() = default;
+  virtual bool wait() = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  /// e.g. "reference", "cpu/avx512"
+  virtual std::string name() const = 0;
+  virtual Precision precision() const = 0;
+
+  // Set-up, before the first submit. The views must outlive the backend where it says that it maps (cpu, reference).
+  virtual WeightRef add_weight(const Matrix& matrix) = 0;
+  virtual VectorRef add_vector(const Vector& vector) = 0;
+  virtual RopeRef add_rope(const RopeTable& table) = 0;
+  virtual Buffer add_buffer(std::string_view name, uint32_t cols, uint32_t max_rows) = 0;
+  virtual Buffer add_routes(uint32_t k, uint32_t max_rows) = 0;
+
+  /// Bytes of one block of this shape in this backend's KV type (f32 in exact, f16 in fast).
+  virtual uint64_t kv_block_bytes(const KvShape& shape) const = 0;
+  /// Sets the shape once; then grows or shrinks the pool to `blocks` (shrinking frees the highest ids, which must be unused).
+  /// New blocks are zero. Throws Error{out_of_ram | out_of_vram}.
+  virtual void set_kv_shape(const KvShape& shape) = 0;
+  virtual void resize_kv(uint32_t blocks) = 0;
+
+  /// Runs `ops` in order over `inputs` (both are copied or consumed before return). When `abandon` becomes true the
+  /// backend stops at the next op or submission boundary and wait() returns false; buffers are then undefined, KV of
+  /// positions not yet committed too.
+  virtual std::unique_ptr<Ticket> submit(const OpList& ops, const StepInputs& inputs, const std::atomic<bool>* abandon) = 0;
+
+  /// Copies rows [first, first + rows) of a buffer out. Only after the ticket that wrote it.
+  virtual void read(Buffer buffer, uint32_t first, uint32_t rows, float* out) = 0;
+  /// Routing of the last step for tests and statistics: experts [rows * k], weights [rows * k].
+  virtual void read_routes(Buffer routes, uint32_t rows, int32_t* experts, float* weights) = 0;
+
+  virtual uint64_t scratch_bytes() const = 0;
+};
+
+struct CpuOptions {
+  Precision precision = Precision::fast;
+  uint32_t threads = 0;       // 0: every physical core
+  std::string isa;            // "avx512", "avx2", "neon", "scalar"; "": the best that this processor has
+};
+
+std::unique_ptr<Backend> make_reference_backend();
+std::unique_ptr<Backend> make_cpu_backend(const CpuOptions& options);
+
+}  // namespace hearth

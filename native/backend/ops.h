@@ -1,0 +1,92 @@
+// The op list: what a model step is made of, at fused granularity. Ops are plain data; backends give them meaning.
+// `rows` of every buffer is the number of rows in StepInputs, except behind SelectRows, where it is output_rows.size().
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace hearth {
+
+/// act(gate, up): silu(gate)*up; gelu_tanh(gate)*up; swiglu_oai: g = min(gate, limit), u = clamp(up, -limit, limit),
+/// g * sigmoid(alpha * g) * (u + 1).
+enum class Activation { silu, gelu_tanh, swiglu_oai };
+
+/// A float32 activation buffer [rows, cols], owned by the backend. Ids are dense from 0.
+struct Buffer { uint32_t id = ~0u; };
+/// Handles of weights that the backend has taken in. `none` means absent (no bias, no sinks).
+struct WeightRef { uint32_t id = ~0u; explicit operator bool() const { return id != ~0u; } };
+struct VectorRef { uint32_t id = ~0u; explicit operator bool() const { return id != ~0u; } };
+struct RopeRef { uint32_t id = ~0u; explicit operator bool() const { return id != ~0u; } };
+
+/// x[r] = table[token_r] * scale
+struct Embed { WeightRef table; float scale; Buffer out; };
+
+/// out[r] = x[r] * rsqrt(mean(x[r]^2) + eps) * weight. A backend may keep `out` quantised as well: its readers are matmuls.
+struct Norm { Buffer x; VectorRef weight; float eps; Buffer out; };
+
+/// q, k, v = W.x + b; rope on q and k at the row's position; k and v go to the paged KV of (group, layer), q to `q`.
+struct QkvRopeStore {
+  Buffer x; WeightRef wq, wk, wv; VectorRef bq, bk, bv; RopeRef rope;
+  uint32_t group, layer_in_group, heads, kv_heads, head_dim;
+  Buffer q;
+};
+
+/// Causal paged attention. Query head h reads KV head h / (heads / kv_heads). A key at position j is seen from p when
+/// j <= p and (window == 0 or p - j < window). sinks: one raw logit per head that joins the softmax and has no value.
+struct Attention {
+  Buffer q; VectorRef sinks;
+  uint32_t group, layer_in_group, heads, kv_heads, head_dim, window; float scale;
+  Buffer out;
+};
+
+/// residual[r] += W.x[r] + b (b absent: none).
+struct LinearResidual { Buffer x; WeightRef w; VectorRef b; Buffer residual; };
+
+/// g = W.x + b; the k largest by (value desc, index asc); weights = softmax over those k.
+/// `routes` is a Routes buffer of the backend: per row k pairs (expert, weight). `layer` indexes StepInputs::forced.
+struct Router { Buffer x; WeightRef w; VectorRef b; uint32_t experts, k, layer; Buffer routes; };
+
+/// out = act(gate.x + bg, up.x + bu), dense.
+struct GateUp {
+  Buffer x; WeightRef gate, up; VectorRef bg, bu; Activation activation; float alpha, limit; Buffer out;
+};
+
+/// The same for the chosen experts: out row (r, i) for i < k.
+struct ExpertsGateUp {
+  Buffer x, routes; WeightRef gate, up; VectorRef bg, bu; uint32_t k; Activation activation; float alpha, limit; Buffer out;
+};
+
+/// residual[r] += sum_i weight(r, i) * (down[expert(r, i)].x[(r, i)] + b)
+struct ExpertsDown { Buffer x, routes; WeightRef down; VectorRef b; uint32_t k; Buffer residual; };
+
+/// out = the rows of StepInputs::output_rows.
+struct SelectRows { Buffer x; Buffer out; };
+
+/// logits = W.x
+struct Logits { Buffer x; WeightRef w; Buffer out; };
+
+// Between ranks (see comm.h for who performs them).
+
+/// x = sum over ranks of x, in rank order. With one rank it is never recorded.
+struct AllReduce { Buffer x; };
+struct Send { Buffer x; uint32_t to_rank; };
+struct Recv { Buffer x; uint32_t from_rank; };
+
+using Op = std::variant<Embed, Norm, QkvRopeStore, Attention, LinearResidual, Router, GateUp, ExpertsGateUp, ExpertsDown,
+                        SelectRows, Logits, AllReduce, Send, Recv>;
+using OpList = std::vector<Op>;
+
+/// One thing that an op touches: an activation buffer, or the KV of one layer.
+struct Access {
+  enum class Kind { buffer, kv } kind;
+  uint32_t id;     // buffer id; kv: group << 16 | layer_in_group
+  bool write;      // an in-place update is one read and one write
+};
+
+std::string_view name(const Op& op);
+/// What the op reads and writes, reads first. Source of barriers and of the hazard test.
+std::vector<Access> accesses(const Op& op);
+
+}  // namespace hearth

@@ -1,0 +1,51 @@
+// Weights as the readers hand them over: views into a mapped file (or into memory that the reader owns), nothing copied.
+// Backends decide where they live; they never interpret names.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backend/dtype.h"
+
+namespace hearth {
+
+/// A matrix, or `experts` matrices of one shape: y[rows] = W[rows, cols] . x[cols]. Strides are bytes.
+/// Row r of expert e begins at data + e*expert_stride + r*row_stride (an interleaved gate/up pair is two views).
+struct Matrix {
+  std::string name;
+  DType type = DType::f32;
+  uint32_t rows = 0, cols = 0, experts = 1;
+  const std::byte* data = nullptr;
+  uint64_t row_stride = 0, expert_stride = 0;
+  const std::byte* scales = nullptr;  // mxfp4_planes only: one e8m0 byte per 32 columns
+  uint64_t scale_row_stride = 0, scale_expert_stride = 0;
+
+  explicit operator bool() const { return data != nullptr; }
+  uint64_t bytes() const {
+    uint64_t scale = scales ? uint64_t(cols) / 32 : 0;
+    return uint64_t(experts) * rows * (row_bytes(type, cols) + scale);
+  }
+};
+
+/// Norms, biases, sinks: float32, read once. [n], or [experts * n] for the biases of experts.
+using Vector = std::vector<float>;
+
+struct LayerWeights {
+  Vector attention_norm, mlp_norm;
+  Matrix q, k, v, o;
+  Vector q_bias, k_bias, v_bias, o_bias, sinks;
+  Matrix router;
+  Vector router_bias;
+  Matrix gate, up, down;                 // dense: experts == 1
+  Vector gate_bias, up_bias, down_bias;  // [experts * rows]
+};
+
+struct ModelWeights {
+  Matrix embedding, output;  // output views the embedding when tied
+  Vector output_norm;
+  std::vector<LayerWeights> layers;
+};
+
+}  // namespace hearth

@@ -1,0 +1,153 @@
+// The engine as the outside sees it: one loaded model that turns token ids into token ids.
+// It knows no text, no templates and no HTTP; nobody above this header sees a tensor.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hearth/error.h"
+
+namespace hearth {
+
+using TokenId = int32_t;
+using RequestId = uint64_t;
+
+enum class Precision {
+  exact,  // float32 activations and KV, weights dequantised tile by tile
+  fast,   // int8/f16 activations, f16 KV
+};
+
+struct EngineOptions {
+  std::string model_path;        // a .gguf file (any part of a split one), a .safetensors folder, or a file in it
+  std::string device = "cpu";    // "cpu" or "reference"
+  Precision precision = Precision::fast;
+  uint32_t threads = 0;          // 0: every physical core
+  uint32_t context = 0;          // tokens a sequence may hold; 0: the model's own, bounded by kv_bytes
+  uint64_t kv_bytes = 0;         // upper bound of the KV pool in bytes; 0: a quarter of free memory
+  uint32_t prefill_chunk = 512;  // most prompt rows in one step; results do not depend on it
+  uint32_t max_sequences = 8;    // most sequences in one step
+  bool yarn_truncate = false;    // round the YaRN correction range as ggml does (ENGINE reference 1.3)
+};
+
+/// Progress of a load: phase is "open", "weights" or "warmup"; fraction 0..1 over the whole load.
+using LoadProgress = std::function<void(const char* phase, double fraction)>;
+
+struct Sampling {
+  float temperature = 1.0f;        // 0: the most likely token
+  uint32_t top_k = 0;              // 0: off
+  float top_p = 1.0f;
+  float min_p = 0.0f;
+  float repetition_penalty = 1.0f; // divides positive and multiplies negative logits of tokens seen in prompt or output
+  float frequency_penalty = 0.0f;  // subtracted per occurrence in the output
+  float presence_penalty = 0.0f;   // subtracted once per token seen in the output
+  std::vector<std::pair<TokenId, float>> logit_bias;
+  uint64_t seed = 0;               // the draw is a function of seed and absolute position alone
+  int32_t logprobs = -1;           // -1: none; n: the chosen token's and the n most likely ones' (n <= 20)
+};
+
+/// What a request asks for. Tokens are prompt followed by `resume_tokens`, which count as output already given.
+struct Request {
+  RequestId id = 0;
+  std::vector<TokenId> prompt;
+  std::vector<TokenId> resume_tokens;
+  Sampling sampling;
+  uint32_t max_tokens = 0;               // most output tokens, resume_tokens included; 0: until the context is full
+  std::vector<TokenId> stop_tokens;      // ends the request with reason `stop`; the stop token itself is emitted
+  std::vector<TokenId> banned_tokens;    // never sampled (reserved ids)
+  std::optional<uint32_t> pause_at;      // before output token `pause_at` the row waits for guide() (see Guide)
+  bool prompt_logprobs = false;          // score the prompt too (legacy completions with echo)
+  int32_t priority = 0;                  // higher first
+};
+
+/// The host's word on the next output token of a paused request. Exactly one of `forced` and `mask` may be set;
+/// with neither, the row is sampled freely. Afterwards the row runs on until output index `pause_at` (none: never).
+struct Guide {
+  uint32_t index = 0;                    // the output index that the row is paused at; another index is ignored
+  std::vector<TokenId> forced;           // emitted as if sampled, in order
+  std::vector<uint32_t> mask;            // bit t set: token t is allowed; (vocabulary+31)/32 words
+  std::optional<uint32_t> pause_at;
+};
+
+struct TokenLogprob {
+  TokenId token;
+  float logprob;
+};
+
+enum class FinishReason { none, stop, length, repetition, cancelled, error };
+
+/// One thing that happened to a request. Batched per step.
+struct Event {
+  enum class Kind { prefill, token, paused, finished };
+  RequestId id = 0;
+  Kind kind = Kind::token;
+  uint32_t index = 0;                    // token, paused: output index; prefill: prompt tokens read so far
+  uint32_t total = 0;                    // prefill: prompt tokens in all; finished: output tokens
+  uint32_t cached = 0;                   // prefill, finished: prompt tokens found in the cache
+  TokenId token = -1;
+  bool forced = false;
+  std::optional<float> logprob;
+  std::vector<TokenLogprob> top;
+  FinishReason reason = FinishReason::none;
+  std::optional<ErrorCode> error;
+  std::string message;
+  // prompt_logprobs: for prompt token i >= 1 its logprob and alternatives, in order, on the last prefill event
+  std::vector<TokenLogprob> prompt_logprobs;
+  std::vector<std::vector<TokenLogprob>> prompt_top;
+};
+
+struct EngineStats {
+  uint64_t weight_bytes = 0;             // mapped or held
+  uint64_t kv_bytes_used = 0, kv_bytes_total = 0;
+  uint64_t scratch_bytes = 0;
+  uint32_t blocks_used = 0, blocks_free = 0;
+  uint32_t running = 0, waiting = 0;
+  uint64_t prompt_tokens = 0, output_tokens = 0, requests = 0;
+  double prefill_tps = 0, decode_tps = 0;  // of the last seconds in which there was such work; 0 before
+};
+
+struct ModelInfo {
+  std::string path, model_id;            // model_id: see DESIGN section 4
+  std::string architecture, name, license;
+  uint64_t parameters = 0, file_bytes = 0;
+  std::string quantization;              // the type that holds most bytes, e.g. "MXFP4"
+  uint32_t layers = 0, hidden = 0, vocabulary = 0, context = 0, experts = 0, experts_used = 0;
+};
+
+class Engine {
+ public:
+  /// Maps the model and starts the engine thread. Throws Error. `cancel` may be set by another thread.
+  static std::unique_ptr<Engine> load(const EngineOptions& options, const LoadProgress& progress,
+                                      const std::atomic<bool>* cancel = nullptr);
+  virtual ~Engine() = default;
+
+  virtual const ModelInfo& model() const = 0;
+  /// Tokens that one sequence may hold here (prompt and output together).
+  virtual uint32_t context() const = 0;
+  /// "cpu/avx512", "cpu/avx2", "cpu/scalar", "reference": the kernels in use.
+  virtual std::string kernels() const = 0;
+
+  /// Queues a request. Throws Error{context_length_exceeded | invalid_request} before any work.
+  virtual void submit(Request request) = 0;
+  virtual void guide(RequestId id, Guide guide) = 0;
+  /// Takes effect within one step; a `finished` event with reason `cancelled` follows. Unknown ids are ignored.
+  virtual void cancel(RequestId id) = 0;
+
+  /// Calls back on the engine thread, at most once until the events have been taken with drain().
+  virtual void on_events(std::function<void()> wake) = 0;
+  virtual std::vector<Event> drain() = 0;
+
+  /// Logits [vocabulary] after the last of `tokens`, float32, computed synchronously on an otherwise idle engine.
+  virtual std::vector<float> logits(const std::vector<TokenId>& tokens) = 0;
+  /// All rows: [tokens.size() * vocabulary].
+  virtual std::vector<float> all_logits(const std::vector<TokenId>& tokens) = 0;
+  virtual EngineStats stats() const = 0;
+};
+
+}  // namespace hearth

@@ -1,0 +1,65 @@
+// Looking without loading: what a file is, what this machine has. The only reader of model files outside a load.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hearth/engine.h"
+
+namespace hearth {
+
+/// Everything that the prompt side needs to know, as the file says it. Strings are raw bytes.
+struct TokenizerData {
+  std::string model;                     // "gpt2" or "llama" (GGUF); "" when `tokenizer_json` is the source
+  std::string pre;                       // pre-tokeniser name (GGUF)
+  std::vector<std::string> tokens;
+  std::vector<std::string> merges;
+  std::vector<float> scores;
+  std::vector<int32_t> types;            // 1 normal, 2 unknown, 3 control, 4 user defined, 5 unused, 6 byte
+  int32_t bos = -1, eos = -1, unknown = -1, padding = -1;
+  std::vector<int32_t> eos_ids;          // further end ids, where the file names them
+  bool add_bos = false, add_eos = false, add_space_prefix = true;
+  std::string chat_template;
+  std::string tokenizer_json;            // path of tokenizer.json for Hugging Face folders, else ""
+};
+
+/// One tensor of a file, for `doctor`, tests and planners.
+struct TensorInfo {
+  std::string name, type;
+  std::vector<uint64_t> shape;           // slowest dimension first
+  uint64_t bytes = 0;
+};
+
+struct Inspection {
+  ModelInfo model;
+  TokenizerData tokenizer;
+  std::vector<TensorInfo> tensors;
+  uint64_t kv_bytes_per_token = 0;       // growth per token in `fast` precision at long contexts
+  std::vector<std::string> warnings;
+};
+
+/// Reads headers and metadata only: no weights are touched, time and memory are bounded by the header's own size.
+/// Throws Error{file_not_found | bad_file | incomplete_model | unsupported_architecture | unsupported_type}.
+Inspection inspect(const std::string& path);
+
+/// The architecture check and tensor list of `inspect`, without the tokenizer (cheap enough for a folder scan).
+ModelInfo identify(const std::string& path);
+
+struct Device {
+  std::string id, name, kind;            // kind: "cpu" | "gpu"
+  uint64_t memory_total = 0, memory_free = 0;
+  std::vector<std::string> features;     // e.g. "avx2", "avx512f", "avx512vnni"
+  uint32_t cores = 0;
+};
+
+struct Devices {
+  std::vector<Device> devices;
+  std::vector<std::string> notes;        // why something is not in the list
+};
+Devices devices();
+
+/// Git describe and build type; part of every answer's receipt.
+std::string engine_build();
+
+}  // namespace hearth
