@@ -1,0 +1,291 @@
+// The typed door to the native engine: exactly what hearth.node exports, and the finding and loading of that file.
+// It adds no behaviour of its own; only the runtime process may import it.
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The codes of native/include/hearth/error.h. Each is also in contract/errors.ts. */
+export type NativeErrorCode =
+  | 'bad_file'
+  | 'incomplete_model'
+  | 'unsupported_architecture'
+  | 'unsupported_type'
+  | 'file_not_found'
+  | 'out_of_ram'
+  | 'out_of_vram'
+  | 'device_lost'
+  | 'context_length_exceeded'
+  | 'invalid_request'
+  | 'numeric_error'
+  | 'cancelled'
+  | 'internal';
+
+/** What the addon throws and rejects with, besides TypeError for arguments of a wrong type. */
+export interface NativeError extends Error {
+  code: NativeErrorCode;
+  /** Bytes or tokens, where the message speaks of an amount. */
+  needed?: number;
+  available?: number;
+}
+
+/** A byte string: a JS string where the bytes are valid UTF-8, else the bytes themselves. */
+export type RawString = string | Uint8Array;
+
+export interface NativeModelInfo {
+  path: string;
+  modelId: string;
+  architecture: string;
+  name: string;
+  license: string;
+  parameters: number;
+  fileBytes: number;
+  quantization: string;
+  layers: number;
+  hidden: number;
+  vocabulary: number;
+  context: number;
+  experts: number;
+  expertsUsed: number;
+}
+
+export interface NativeTokenizerData {
+  /** 'gpt2' or 'llama'; '' when `tokenizerJson` names the source. */
+  model: string;
+  pre: string;
+  tokens: RawString[];
+  merges: RawString[];
+  scores: Float32Array;
+  /** 1 normal, 2 unknown, 3 control, 4 user defined, 5 unused, 6 byte */
+  types: Int32Array;
+  /** Ids; -1 where the file names none. */
+  bos: number;
+  eos: number;
+  unknown: number;
+  padding: number;
+  eosIds: number[];
+  addBos: boolean;
+  addEos: boolean;
+  addSpacePrefix: boolean;
+  chatTemplate: string;
+  /** Path of tokenizer.json for Hugging Face folders, else ''. */
+  tokenizerJson: string;
+}
+
+export interface NativeTensorInfo {
+  name: string;
+  type: string;
+  /** Slowest dimension first. */
+  shape: number[];
+  bytes: number;
+}
+
+export interface NativeInspection {
+  model: NativeModelInfo;
+  tokenizer: NativeTokenizerData;
+  tensors: NativeTensorInfo[];
+  kvBytesPerToken: number;
+  warnings: string[];
+}
+
+export interface NativeDevice {
+  id: string;
+  name: string;
+  kind: 'cpu' | 'gpu';
+  memoryTotal: number;
+  memoryFree: number;
+  features: string[];
+  cores: number;
+}
+
+export interface NativeDevices {
+  devices: NativeDevice[];
+  notes: string[];
+}
+
+export interface NativeLoadOptions {
+  modelPath: string;
+  /** 'cpu' (default) or 'reference'. */
+  device?: string;
+  precision?: 'exact' | 'fast';
+  threads?: number;
+  context?: number;
+  kvBytes?: number;
+  prefillChunk?: number;
+  maxSequences?: number;
+  yarnTruncate?: boolean;
+}
+
+export interface NativeSampling {
+  temperature?: number;
+  topK?: number;
+  topP?: number;
+  minP?: number;
+  repetitionPenalty?: number;
+  frequencyPenalty?: number;
+  presencePenalty?: number;
+  logitBias?: [token: number, bias: number][];
+  /** 64 bits; a number must be a safe integer >= 0. */
+  seed?: number | bigint;
+  /** Absent or -1: none; n (0..20): the chosen token's and those of the n most likely tokens. */
+  logprobs?: number;
+}
+
+export interface NativeRequest {
+  /** A safe integer >= 0, unique among the live requests of this engine. */
+  id: number;
+  prompt: number[] | Int32Array;
+  resumeTokens?: number[] | Int32Array;
+  sampling?: NativeSampling;
+  /** Most output tokens, resume tokens included; 0 or absent: until the context is full. */
+  maxTokens?: number;
+  stopTokens?: number[] | Int32Array;
+  bannedTokens?: number[] | Int32Array;
+  /** Before output token `pauseAt` the row waits for guide(). */
+  pauseAt?: number;
+  promptLogprobs?: boolean;
+  priority?: number;
+}
+
+/** The host's word on output token `index` of a paused request. At most one of `forced` and `mask`. */
+export interface NativeGuide {
+  index: number;
+  forced?: number[] | Int32Array;
+  /** Bit t set: token t is allowed; (vocabulary + 31) >> 5 words. */
+  mask?: Uint32Array | Int32Array;
+  pauseAt?: number;
+}
+
+export interface NativeTokenLogprob {
+  token: number;
+  logprob: number;
+}
+
+export type NativeFinishReason = 'stop' | 'length' | 'repetition' | 'cancelled' | 'error';
+
+export type NativeEvent =
+  | {
+      kind: 'prefill';
+      id: number;
+      /** Prompt tokens read so far, of `total`; `cached` of them came from the prefix cache. */
+      index: number;
+      total: number;
+      cached: number;
+      /** With promptLogprobs, on the last prefill event: entry i is about prompt token i + 1. */
+      promptLogprobs?: NativeTokenLogprob[];
+      promptTop?: NativeTokenLogprob[][];
+    }
+  | {
+      kind: 'token';
+      id: number;
+      /** Output index, counted from 0 over resume tokens and new ones. */
+      index: number;
+      token: number;
+      forced: boolean;
+      logprob?: number;
+      top?: NativeTokenLogprob[];
+    }
+  | { kind: 'paused'; id: number; index: number }
+  | {
+      kind: 'finished';
+      id: number;
+      /** Output tokens in all, resume tokens included. */
+      total: number;
+      cached: number;
+      reason: NativeFinishReason;
+      error?: { code: NativeErrorCode; message: string };
+    };
+
+export interface NativeStats {
+  weightBytes: number;
+  kvBytesUsed: number;
+  kvBytesTotal: number;
+  scratchBytes: number;
+  blocksUsed: number;
+  blocksFree: number;
+  running: number;
+  waiting: number;
+  promptTokens: number;
+  outputTokens: number;
+  requests: number;
+  prefillTps: number;
+  decodeTps: number;
+}
+
+export interface NativeEngineInfo {
+  model: NativeModelInfo;
+  /** Tokens that one sequence may hold (prompt and output together). */
+  context: number;
+  /** e.g. 'cpu/avx512' */
+  kernels: string;
+  build: string;
+}
+
+/** One loaded model. After close() every method but close() throws `invalid_request`. */
+export interface NativeEngine {
+  info(): NativeEngineInfo;
+  stats(): NativeStats;
+  /** Throws `context_length_exceeded` or `invalid_request` before any work. */
+  submit(request: NativeRequest): void;
+  guide(id: number, guide: NativeGuide): void;
+  /** A `finished` event with reason `cancelled` follows; unknown ids are ignored. */
+  cancel(id: number): void;
+  /** Called with the events of one or more steps, in order; one handler, null removes it. Set it before submit(). */
+  setEventHandler(handler: ((events: NativeEvent[]) => void) | null): void;
+  /** Logits [vocabulary] after the last token. */
+  logits(tokens: number[] | Int32Array): Promise<Float32Array>;
+  /** All rows, [tokens * vocabulary]. */
+  allLogits(tokens: number[] | Int32Array): Promise<Float32Array>;
+  /** Ends running requests as cancelled and frees everything; may be called twice. */
+  close(): Promise<void>;
+}
+
+export type NativeLoadPhase = 'open' | 'weights' | 'warmup';
+
+/** A load under way. `cancel` makes `engine` reject with code `cancelled`. */
+export interface NativeLoad {
+  engine: Promise<NativeEngine>;
+  cancel(): void;
+}
+
+export interface NativeMachineLimits {
+  threads: number;
+  /** Sustained reading from memory, all threads together. */
+  readBytesPerSecond: number;
+  /** int8 multiply and add counted as two operations, all threads together, and the instructions that were timed. */
+  int8OpsPerSecond: number;
+  int8Kernel: string;
+}
+
+export interface Addon {
+  inspect(path: string): Promise<NativeInspection>;
+  identify(path: string): Promise<NativeModelInfo>;
+  devices(): Promise<NativeDevices>;
+  engineBuild(): string;
+  load(options: NativeLoadOptions, onProgress?: (phase: NativeLoadPhase, fraction: number) => void): NativeLoad;
+  /** Measures for about `seconds` (default 1) on `threads` threads (default: every physical core). */
+  machineLimits(options?: { threads?: number; seconds?: number }): Promise<NativeMachineLimits>;
+}
+
+/** prebuilds/<platform>-<arch>/hearth.node in the nearest parent folder that has it, outside an asar archive. */
+export function addonPath(from: string = dirname(fileURLToPath(import.meta.url))): string | null {
+  const override = process.env.HEARTH_ADDON;
+  if (override) return resolve(override);
+  const relative = join('prebuilds', `${process.platform}-${process.arch}`, 'hearth.node');
+  for (let folder = resolve(from); ; folder = dirname(folder)) {
+    const candidate = join(folder, relative).replace(/app\.asar(?=[\\/])/, 'app.asar.unpacked');
+    if (existsSync(candidate)) return candidate;
+    if (dirname(folder) === folder) return null;
+  }
+}
+
+let loaded: Addon | undefined;
+
+/** Loads the addon once. Throws a plain Error that names the missing file when the engine was not built. */
+export function loadAddon(): Addon {
+  if (loaded) return loaded;
+  const path = addonPath();
+  if (!path) throw new Error(`The native engine is not built: no prebuilds/${process.platform}-${process.arch}/hearth.node`);
+  loaded = createRequire(import.meta.url)(path) as Addon;
+  return loaded;
+}
