@@ -1,0 +1,246 @@
+// The runtime protocol: every message between main and a runtime (or the probe). Calls have one reply; events are batched per step.
+// Both ends validate what they receive. Nothing here knows HTTP.
+import { z } from 'zod';
+import { chatInput, finishReason, sampling, timings, tokenLogprob, usage } from './chat';
+import { errorShape } from './errors';
+
+export const loadOptions = z.object({
+  path: z.string(),
+  device: z.enum(['cpu', 'reference']).default('cpu'),
+  precision: z.enum(['fast', 'exact']).default('fast'),
+  threads: z.int().min(0).default(0),
+  /** Tokens that a sequence may hold; 0: the model's own, bounded by memory. */
+  context: z.int().min(0).default(0),
+  /** The broker's grant for KV in bytes; 0: the engine's own bound. */
+  kvBytes: z.number().min(0).default(0),
+  prefillChunk: z.int().min(1).default(512),
+  yarnTruncate: z.boolean().default(false),
+});
+export type LoadOptions = z.infer<typeof loadOptions>;
+
+export const modelInfo = z.object({
+  modelId: z.string(),
+  path: z.string(),
+  architecture: z.string(),
+  name: z.string(),
+  license: z.string(),
+  parameters: z.number(),
+  fileBytes: z.number(),
+  quantization: z.string(),
+  layers: z.int(),
+  hidden: z.int(),
+  vocabulary: z.int(),
+  context: z.int(),
+  experts: z.int(),
+  expertsUsed: z.int(),
+});
+export type ModelInfo = z.infer<typeof modelInfo>;
+
+/** What a model can do, found from its vocabulary and template and not from its name. */
+export const abilities = z.object({
+  chat: z.boolean(),
+  reasoning: z.boolean(),
+  tools: z.boolean(),
+  harmony: z.boolean(),
+});
+export type Abilities = z.infer<typeof abilities>;
+
+export const loaded = z.object({
+  model: modelInfo,
+  abilities,
+  context: z.int(),
+  kernels: z.string(),
+  engineBuild: z.string(),
+  defaultTemperature: z.number(),
+  loadMs: z.number(),
+});
+export type Loaded = z.infer<typeof loaded>;
+
+export const device = z.object({
+  id: z.string(),
+  name: z.string(),
+  kind: z.enum(['cpu', 'gpu']),
+  memoryTotal: z.number(),
+  memoryFree: z.number(),
+  features: z.array(z.string()),
+  cores: z.int(),
+});
+export type Device = z.infer<typeof device>;
+
+export const stats = z.object({
+  /** Bytes: weights are mapped from the file, KV and scratch are held. */
+  weightBytes: z.number(),
+  kvBytesUsed: z.number(),
+  kvBytesTotal: z.number(),
+  scratchBytes: z.number(),
+  /** Of the runtime's process. */
+  rssBytes: z.number(),
+  rssAnonBytes: z.number(),
+  blocksUsed: z.int(),
+  blocksFree: z.int(),
+  running: z.int(),
+  waiting: z.int(),
+  promptTokens: z.number(),
+  outputTokens: z.number(),
+  requests: z.number(),
+  prefillTps: z.number(),
+  decodeTps: z.number(),
+});
+export type Stats = z.infer<typeof stats>;
+
+export const generateInput = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('chat'), chat: chatInput }),
+  z.object({ kind: z.literal('text'), text: z.string() }),
+  z.object({ kind: z.literal('tokens'), tokens: z.array(z.int().min(0)) }),
+]);
+
+export const generate = z.object({
+  id: z.string(),
+  input: generateInput,
+  sampling,
+  /** Most output tokens of all channels together. */
+  maxTokens: z.int().min(1).optional(),
+  /** Most tokens of the final channel; thoughts do not count. */
+  answerTokens: z.int().min(1).optional(),
+  /** After so many tokens of thought the final answer is begun. */
+  thoughtTokens: z.int().min(0).optional(),
+  stop: z.array(z.string().min(1)).max(16).default([]),
+  /** Alternatives per token; absent: no logprobs. */
+  logprobs: z.int().min(0).max(20).optional(),
+  /** Give the prompt back with its logprobs (text and token inputs only). */
+  echo: z.boolean().default(false),
+  priority: z.enum(['interactive', 'background']).default('interactive'),
+  /** Prompts are shared in the cache only within a scope. */
+  cacheScope: z.string().default(''),
+  /** Keep at most the last so many turns of the chat; absent: everything that fits. Older ones are dropped, and said so. */
+  keepTurns: z.int().min(1).optional(),
+  /** Drop the oldest turns where the chat is too long, instead of refusing. */
+  fit: z.boolean().default(false),
+  /** Output tokens already given by a runtime that died: replayed silently. */
+  resumeTokens: z.array(z.int().min(0)).optional(),
+});
+export type Generate = z.infer<typeof generate>;
+/** As a caller writes it, defaults left out. */
+export type GenerateRequest = z.input<typeof generate>;
+
+export const part = z.discriminatedUnion('channel', [
+  z.object({ channel: z.literal('reasoning'), delta: z.string() }),
+  z.object({ channel: z.literal('text'), delta: z.string() }),
+  /** `id` and `name` come once per call, with its first part. */
+  z.object({
+    channel: z.literal('tool'),
+    call: z.int(),
+    id: z.string().optional(),
+    name: z.string().optional(),
+    delta: z.string(),
+  }),
+]);
+export type Part = z.infer<typeof part>;
+
+export const generationEvent = z.discriminatedUnion('kind', [
+  /** Work begins; the prompt has been rendered. */
+  z.object({
+    kind: z.literal('start'),
+    id: z.string(),
+    promptTokens: z.int(),
+    temperature: z.number(),
+    droppedTurns: z.int(),
+  }),
+  z.object({ kind: z.literal('prefill'), id: z.string(), done: z.int(), total: z.int(), cached: z.int() }),
+  z.object({
+    kind: z.literal('parts'),
+    id: z.string(),
+    /** Output index of the first of `tokenIds`; a duplicate index is dropped by the receiver. */
+    index: z.int(),
+    tokenIds: z.array(z.int()),
+    parts: z.array(part),
+    logprobs: z.array(tokenLogprob).optional(),
+  }),
+  z.object({
+    kind: z.literal('end'),
+    id: z.string(),
+    reason: finishReason,
+    usage,
+    timings,
+    error: errorShape.optional(),
+    /** The prompt and its logprobs, for `echo`. The first token has none. */
+    echo: z.object({ text: z.string(), logprobs: z.array(tokenLogprob.nullable()) }).optional(),
+  }),
+]);
+export type GenerationEvent = z.infer<typeof generationEvent>;
+
+export const benchParams = z.object({
+  prefill: z.int().min(1).default(512),
+  decode: z.int().min(1).default(64),
+  sequences: z.int().min(1).max(64).default(1),
+});
+export const benchResult = z.object({
+  prefillTps: z.number(),
+  decodeTps: z.number(),
+  ttftMs: z.number(),
+  tbtMs: z.object({ p50: z.number(), p95: z.number(), p99: z.number(), max: z.number() }),
+  rssAnonBytes: z.number(),
+  /** Of the machine's measured limits: bytes per second in decode, operations per second in prefill. */
+  fractions: z.object({ decodeBandwidth: z.number(), prefillCompute: z.number() }),
+});
+export type BenchResult = z.infer<typeof benchResult>;
+
+const empty = z.object({});
+const path = z.object({ path: z.string() });
+
+/** Every method with what it takes and gives. */
+export const METHODS = {
+  // runtime with a model
+  load: { params: loadOptions, result: loaded },
+  generate: { params: generate, result: empty },
+  cancel: { params: z.object({ id: z.string() }), result: empty },
+  /** Tokens of a rendered prompt, without generating. */
+  count: { params: z.object({ input: generateInput }), result: z.object({ tokens: z.int() }) },
+  tokenize: { params: z.object({ text: z.string() }), result: z.object({ tokens: z.array(z.int()) }) },
+  detokenize: { params: z.object({ tokens: z.array(z.int()) }), result: z.object({ text: z.string() }) },
+  logits: { params: z.object({ tokens: z.array(z.int()).min(1) }), result: z.object({ logits: z.array(z.number()) }) },
+  bench: { params: benchParams, result: benchResult },
+  stats: { params: empty, result: stats },
+  /** Finishes running requests, hands unstarted ones back by id. */
+  drain: { params: empty, result: z.object({ unstarted: z.array(z.string()) }) },
+  shutdown: { params: empty, result: empty },
+  // probe, without a model
+  devices: { params: empty, result: z.object({ devices: z.array(device), notes: z.array(z.string()) }) },
+  identify: { params: path, result: z.object({ model: modelInfo, abilities }) },
+  inspect: {
+    params: path,
+    result: z.object({
+      model: modelInfo,
+      abilities,
+      warnings: z.array(z.string()),
+      kvBytesPerToken: z.number(),
+      tensors: z.array(z.object({ name: z.string(), type: z.string(), shape: z.array(z.number()), bytes: z.number() })),
+    }),
+  },
+} as const;
+export type Method = keyof typeof METHODS;
+export type Params<M extends Method> = z.input<(typeof METHODS)[M]['params']>;
+export type Result<M extends Method> = z.output<(typeof METHODS)[M]['result']>;
+
+/** main → runtime */
+export const callMessage = z.object({
+  type: z.literal('call'),
+  call: z.int(),
+  method: z.string(),
+  params: z.unknown(),
+});
+export type CallMessage = z.infer<typeof callMessage>;
+
+/** runtime → main */
+export const runtimeMessage = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('ready'), pid: z.int(), engineBuild: z.string() }),
+  z.object({ type: z.literal('reply'), call: z.int(), result: z.unknown().optional(), error: errorShape.optional() }),
+  z.object({
+    type: z.literal('loading'),
+    phase: z.enum(['open', 'weights', 'tokenizer', 'warmup']),
+    fraction: z.number(),
+  }),
+  z.object({ type: z.literal('events'), events: z.array(generationEvent) }),
+  z.object({ type: z.literal('log'), level: z.enum(['info', 'warn', 'error']), text: z.string() }),
+]);
+export type RuntimeMessage = z.infer<typeof runtimeMessage>;
