@@ -1,6 +1,6 @@
 // What the rest of main sees of the library: the models on disk, by name.
 import type { ErrorShape } from '../contract/errors';
-import type { Abilities, ModelInfo } from '../contract/runtime';
+import type { Abilities, ModelInfo, Result } from '../contract/runtime';
 
 export interface LibraryModel {
   /** Name in the API (DESIGN section 4). */
@@ -9,6 +9,8 @@ export interface LibraryModel {
   path: string;
   fileBytes: number;
   builtin: boolean;
+  /** Milliseconds since 1970: when its newest file was changed. */
+  modifiedAt?: number;
   /** Absent until the probe has looked, and for broken files. */
   info?: ModelInfo;
   abilities?: Abilities;
@@ -23,5 +25,18 @@ export interface Library {
   open(path: string): Promise<LibraryModel>;
   /** Looks at the folders again; only changed files are read. */
   refresh(): Promise<void>;
+  /** Told when the list changed; the folders are looked at from time to time while somebody watches. */
   watch(listener: () => void): () => void;
+  /** Resolves when every model of the list has been looked at, or failed to be. */
+  identified(): Promise<void>;
+  close(): void;
+}
+
+export interface LibraryOptions {
+  /** Folders with models; missing ones are empty. */
+  folders: string[];
+  /** Models that ship with Hearth: files or folders. */
+  builtin?: string[];
+  /** The probe's `identify`; called for one file at a time. */
+  probe: { identify(path: string): Promise<Result<'identify'>> };
 }

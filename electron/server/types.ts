@@ -1,0 +1,57 @@
+// What the server is given and what it offers. It knows services by their interfaces alone: no processes, no database, no files
+// but those of the built page.
+import type { Library } from '../library/types';
+import type { Store } from '../store/types';
+import type { Supervisor } from '../supervisor/types';
+
+/** What the server tells the telemetry, and the text that it serves at /metrics. */
+export interface ServerTelemetry {
+  /** Prometheus text. */
+  text(): Promise<string> | string;
+  /** Told once per answered request; `route` is the pattern, never the address. */
+  request?(sample: { route: string; method: string; status: number; ms: number }): void;
+}
+
+export interface ServerLog {
+  info(text: string, fields?: Record<string, unknown>): void;
+  warn(text: string, fields?: Record<string, unknown>): void;
+  error(text: string, fields?: Record<string, unknown>): void;
+}
+
+export interface ServerOptions {
+  supervisor: Supervisor;
+  library: Library;
+  store: Store;
+  telemetry?: ServerTelemetry;
+  /** Of the app's own API. */
+  token: string;
+  version: string;
+  /** Folder of the built page; absent: no page is served. */
+  staticDir?: string;
+  /** Precision of the runtimes, for receipts. */
+  precision?: 'fast' | 'exact';
+  /** Never given a prompt, an answer or a key. */
+  log?: ServerLog;
+}
+
+export interface ListenOptions {
+  /** Where the port is taken, try the ones after it. Else `port_in_use` is thrown. */
+  nextFree?: boolean;
+}
+
+export interface Listening {
+  /** http://127.0.0.1:PORT */
+  url: string;
+  port: number;
+  /** Whether ::1 listens too. */
+  ipv6: boolean;
+}
+
+export interface Server {
+  /** Port 0: any free one. Throws HearthError `port_in_use`. */
+  listen(port: number, options?: ListenOptions): Promise<Listening>;
+  /** Ends running answers (kept as interrupted), closes every connection. */
+  close(): Promise<void>;
+}
+
+export const DEFAULT_PORT = 4327;

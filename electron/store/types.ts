@@ -1,0 +1,101 @@
+// What the rest of main sees of the store: every call answers with a promise, because the database lives in a worker thread.
+// Plain data in and out; ids and times are given by the caller, so that nothing here depends on a clock or on chance.
+import type { Chat, ChatPatch, Message, Settings } from '../contract/own';
+
+/** A key of the API as it is kept: never the key itself. */
+export interface ApiKey {
+  id: string;
+  name: string;
+  /** The last four characters, to tell keys apart on a screen. */
+  hint: string;
+  createdAt: number;
+  lastUsedAt: number | null;
+}
+
+export interface Measurement {
+  at: number;
+  /** What was measured, e.g. "bench" or "bandwidth". */
+  kind: string;
+  /** What it belongs to: a model id, a device id. */
+  subject: string;
+  values: Record<string, unknown>;
+}
+
+export interface ChatFilter {
+  /** Words that a title or a text contains; at most 200 characters count. */
+  query?: string;
+  /** Deleted chats instead of the others. */
+  deleted?: boolean;
+}
+
+/** A question and the answer that is about to be written, stored together or not at all. */
+export interface BeginTurn {
+  chatId: string;
+  /** Absent: another version of an answer, its question is there already. */
+  user?: Message;
+  assistant: Message;
+  title?: string;
+  at: number;
+}
+
+/** What was written since the last call, in the order of writing. */
+export interface MessageDelta {
+  parts: { channel: 'reasoning' | 'text'; delta: string }[];
+  tokenIds: number[];
+}
+
+/** The calls of the worker. Errors are HearthErrors; an unknown id is `not_found`. */
+export interface StoreCalls {
+  settings(): Settings;
+  patchSettings(patch: Partial<Settings>): Settings;
+
+  /** Newest first. */
+  listChats(filter?: ChatFilter): Chat[];
+  createChat(chat: Chat): Chat;
+  /** Deleted ones too. */
+  getChat(id: string): Chat | undefined;
+  patchChat(id: string, patch: ChatPatch): Chat;
+  /** All versions, oldest first. */
+  messages(chatId: string): Message[];
+  /** To the trash: `restoreChat` takes it back. */
+  trashChat(id: string, at: number): void;
+  restoreChat(id: string): Chat;
+  /** Ends chats that were deleted before `before`, for good. Gives how many. */
+  purgeChats(before: number): number;
+
+  beginTurn(turn: BeginTurn): void;
+  /** The answer's last state. Its text is what `message` says, whatever was appended before. */
+  finishMessage(message: Message): void;
+
+  /** `hash`: SHA-256 of the key in hex. */
+  addKey(key: Omit<ApiKey, 'lastUsedAt'> & { hash: string }): void;
+  listKeys(): ApiKey[];
+  removeKey(id: string): boolean;
+  /** Whether any key is set, and the key with this hash. */
+  checkKey(hash: string | undefined, at: number): { any: boolean; id?: string };
+
+  addMeasurement(measurement: Measurement): void;
+  /** Newest first. */
+  measurements(kind: string, subject?: string): Measurement[];
+
+  /** Schema version of the file. */
+  version(): number;
+}
+
+type Later<T> = { [K in keyof T]: T[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<R> : never };
+
+export interface Store extends Later<StoreCalls> {
+  /** Keeps what an answer has grown by; written within `FLUSH_MS`, so that a killed process loses no more than that. */
+  append(messageId: string, delta: MessageDelta): void;
+  /** Writes everything that waits, then ends the worker. */
+  close(): Promise<void>;
+}
+
+export interface OpenStoreOptions {
+  /** File of the database; its folder exists. */
+  path: string;
+  /** Milliseconds between two writes of a growing answer. */
+  flushMs?: number;
+}
+
+export const FLUSH_MS = 250;
