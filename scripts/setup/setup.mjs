@@ -41,13 +41,20 @@ async function systemPackages(kinds) {
   } else if (debian) {
     giveUp(`Hearth needs a few system packages. Install them with:\n\n    sudo ${command}\n\nand start again.`);
   } else {
-    giveUp(`Hearth needs a C++20 compiler, CMake and Ninja (missing here: ${missing.join(', ')}). Install them and start again.`);
+    giveUp(
+      `Hearth needs a C++20 compiler, CMake and Ninja (missing here: ${missing.join(', ')}). Install them and start again.`,
+    );
   }
 }
 
 function npmPackages() {
   const lock = join(root, 'package-lock.json');
-  const plan = { stamp: join(stamps, 'npm'), sources: [lock], outputs: [join(root, 'node_modules/vite')], content: true };
+  const plan = {
+    stamp: join(stamps, 'npm'),
+    sources: [lock],
+    outputs: [join(root, 'node_modules/vite')],
+    content: true,
+  };
   return whenStale(plan, () => step('Installing npm packages', () => run('npm', ['ci'], { cwd: root })));
 }
 
@@ -74,7 +81,10 @@ export function nativeEngine({ tests = false } = {}) {
   const plan = {
     stamp: join(stamps, 'native'),
     sources: [join(root, 'native')],
-    outputs: [join(root, 'prebuilds', target, 'hearth.node'), ...(tests ? [join(nativeBuild, 'CTestTestfile.cmake')] : [])],
+    outputs: [
+      join(root, 'prebuilds', target, 'hearth.node'),
+      ...(tests ? [join(nativeBuild, 'CTestTestfile.cmake')] : []),
+    ],
   };
   const title = tests ? 'Building the engine and its tests' : 'Building the engine (a few minutes the first time)';
   return whenStale(plan, () =>
@@ -89,10 +99,13 @@ export function nativeEngine({ tests = false } = {}) {
 export function bundles() {
   const plan = {
     stamp: join(stamps, 'bundles'),
-    sources: ['electron', 'renderer', 'vite.config.ts', 'vite.node.config.ts', 'package.json'].map((path) => join(root, path)),
+    sources: ['electron', 'renderer', 'vite.config.ts', 'vite.node.config.ts', 'package.json'].map((path) =>
+      join(root, path),
+    ),
     outputs: ['dist/headless.js', 'dist/cli.js', 'dist/renderer/index.html'].map((path) => join(root, path)),
   };
-  const vite = (...args) => run(process.execPath, [join(root, 'node_modules/vite/bin/vite.js'), 'build', ...args], { cwd: root });
+  const vite = (...args) =>
+    run(process.execPath, [join(root, 'node_modules/vite/bin/vite.js'), 'build', ...args], { cwd: root });
   return whenStale(plan, () =>
     step('Building the app', async () => {
       await vite();

@@ -60,7 +60,9 @@ describe('walls of the TypeScript', () => {
     const breaches = files('electron', /\.ts$/).flatMap((file) =>
       lines(file, IMPORT).filter(({ target }) => {
         if (!target.startsWith('.')) return false;
-        const path = relative(root, resolve(root, dirname(file), target)).split(sep).join('/');
+        const path = relative(root, resolve(root, dirname(file), target))
+          .split(sep)
+          .join('/');
         if (!path.startsWith('electron/')) return true;
         const from = room(file);
         const to = room(path);
@@ -89,7 +91,9 @@ describe('walls of the TypeScript', () => {
   it('only the entries of Electron import electron, others its types', () => {
     const breaches = files('electron', /\.ts$/)
       .filter((file) => !['electron/main.ts', 'electron/preload.ts'].includes(file))
-      .flatMap((file) => lines(file, IMPORT).filter(({ target, text }) => target === 'electron' && !text.startsWith('import type')));
+      .flatMap((file) =>
+        lines(file, IMPORT).filter(({ target, text }) => target === 'electron' && !text.startsWith('import type')),
+      );
     expect(breaches.map(show)).toEqual([]);
   });
 

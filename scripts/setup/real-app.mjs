@@ -1,0 +1,37 @@
+// The real app without a window, in a data directory of its own, for tests: the built headless entry on a free port.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { root } from './setup.mjs';
+
+/** Starts it and waits for its address. `env` has what the end-to-end tests read. */
+export async function realApp(args = []) {
+  const data = mkdtempSync(join(tmpdir(), 'hearth-data-'));
+  const child = spawn(
+    process.execPath,
+    [join(root, 'dist/headless.js'), '--json', '--data-dir', data, '--port', '0', ...args],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  const first = await Promise.race([
+    new Promise((resolve) => createInterface({ input: child.stdout }).once('line', resolve)),
+    ended.then((code) => Promise.reject(new Error(`the app ended with ${code} before it gave its address`))),
+  ]);
+  const { url, token, pid } = JSON.parse(first);
+  return {
+    url,
+    token,
+    pid,
+    data,
+    env: { HEARTH_E2E_URL: url, HEARTH_E2E_TOKEN: token },
+    async close() {
+      child.kill('SIGTERM');
+      await ended;
+      rmSync(data, { recursive: true, force: true });
+    },
+  };
+}
