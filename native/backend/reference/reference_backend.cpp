@@ -1,0 +1,78 @@
+// The reference backend: runs the op list in order on the caller's thread, in float32 with sums in double.
+// It is the judge of the other backends, so it has one path, no caches, and no interest in speed.
+#include <exception>
+
+#include "backend/reference/reference_ops.h"
+
+namespace hearth {
+namespace {
+
+class FinishedTicket final : public Ticket {
+ public:
+  FinishedTicket(bool finished, std::exception_ptr error) : finished_(finished), error_(std::move(error)) {}
+  bool wait() override {
+    if (error_) std::rethrow_exception(error_);
+    return finished_;
+  }
+
+ private:
+  bool finished_;
+  std::exception_ptr error_;
+};
+
+class ReferenceBackend final : public Backend {
+ public:
+  std::string name() const override { return "reference"; }
+  Precision precision() const override { return Precision::exact; }
+
+  WeightRef add_weight(const Matrix& matrix) override { return resources_.add_weight(matrix); }
+  VectorRef add_vector(const Vector& vector) override { return resources_.add_vector(vector); }
+  RopeRef add_rope(const RopeTable& table) override { return resources_.add_rope(table); }
+  Buffer add_buffer(std::string_view name, uint32_t cols, uint32_t max_rows) override {
+    return resources_.add_buffer(name, cols, max_rows);
+  }
+  Buffer add_routes(uint32_t k, uint32_t max_rows) override { return resources_.add_routes(k, max_rows); }
+
+  uint64_t kv_block_bytes(const KvShape& shape) const override { return KvPool::block_bytes(shape, sizeof(float)); }
+  void set_kv_shape(const KvShape& shape) override { kv_.set_shape(shape, sizeof(float)); }
+  void resize_kv(uint32_t blocks) override { kv_.resize(blocks); }
+
+  std::unique_ptr<Ticket> submit(const OpList& ops, const StepInputs& inputs, const std::atomic<bool>* abandon) override {
+    try {
+      return std::make_unique<FinishedTicket>(run(ops, inputs, abandon), nullptr);
+    } catch (...) {
+      return std::make_unique<FinishedTicket>(false, std::current_exception());
+    }
+  }
+
+  void read(Buffer buffer, uint32_t first, uint32_t rows, float* out) override { resources_.read(buffer, first, rows, out); }
+  void read_routes(Buffer routes, uint32_t rows, int32_t* experts, float* weights) override {
+    resources_.read_routes(routes, rows, experts, weights);
+  }
+  uint64_t scratch_bytes() const override { return resources_.buffer_bytes(); }
+
+ private:
+  bool run(const OpList& ops, const StepInputs& inputs, const std::atomic<bool>* abandon) {
+    const std::vector<OpRows> rows = check_step(resources_, kv_, ops, inputs);
+    for (size_t i = 0; i < ops.size(); ++i) {
+      if (abandon && abandon->load(std::memory_order_relaxed)) return false;
+      reference::Context context{resources_, kv_, inputs, rows[i]};
+      std::visit([&](const auto& op) { dispatch(context, op); }, ops[i]);
+    }
+    return true;
+  }
+
+  template <typename SomeOp>
+  static void dispatch(reference::Context& context, const SomeOp& op) {
+    if constexpr (requires { reference::run(context, op); }) reference::run(context, op);
+  }
+
+  Resources resources_;
+  KvPool kv_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_reference_backend() { return std::make_unique<ReferenceBackend>(); }
+
+}  // namespace hearth
