@@ -1,0 +1,190 @@
+// Builds a tokenizer from the text of a Hugging Face tokenizer.json (BPE models: byte-level, or characters with byte fallback).
+// What it does not know it refuses by name; it never guesses.
+import { z } from 'zod';
+import { HearthError } from '../../contract/errors';
+import { BytePairModel } from './byte-pair';
+import { byteLevelTokens, mergeTable } from './from-gguf';
+import { GPT2_PATTERN, escapePattern } from './pattern';
+import { PreTokenizer, type SplitBehaviour, type SplitStep } from './pre-tokenizer';
+import type { SpecialFlags } from './special-matcher';
+import { TokenKind, type TokenizerSource } from './source';
+import { Tokenizer } from './tokenizer';
+import { Vocabulary, type TokenId } from './vocabulary';
+
+const addedToken = z.object({
+  id: z.int().min(0),
+  content: z.string(),
+  special: z.boolean().default(false),
+  lstrip: z.boolean().default(false),
+  rstrip: z.boolean().default(false),
+});
+const component = z.looseObject({ type: z.string() });
+type Component = z.infer<typeof component>;
+const file = z.looseObject({
+  added_tokens: z.array(addedToken).default([]),
+  normalizer: component.nullish(),
+  pre_tokenizer: component.nullish(),
+  post_processor: component.nullish(),
+  model: z.looseObject({
+    type: z.string().optional(),
+    ignore_merges: z.boolean().optional(),
+    unk_token: z.string().nullish(),
+  }),
+});
+
+/** Ids above this are nonsense: no model has so many tokens. */
+const MOST_TOKENS = 1 << 21;
+
+/** Throws HearthError{bad_file | unsupported_architecture}. Special ids and template come from `source` where it names them. */
+export function tokenizerFromJson(source: TokenizerSource, text: string): Tokenizer {
+  const json = parse(text);
+  const { vocab, merges } = bpeModel(json.model as Record<string, unknown>);
+  const tokens: string[] = [];
+  const kinds: number[] = [];
+  const ids = new Map<string, TokenId>();
+  for (const [token, id] of Object.entries(vocab)) {
+    checkId(id);
+    tokens[id] = token;
+    ids.set(token, id);
+  }
+  const flags = new Map<TokenId, SpecialFlags>();
+  for (const { id, content, special, lstrip, rstrip } of json.added_tokens) {
+    checkId(id);
+    tokens[id] = content;
+    kinds[id] = special ? TokenKind.control : TokenKind.userDefined;
+    if (lstrip || rstrip) flags.set(id, { lstrip, rstrip });
+  }
+  for (let id = 0; id < tokens.length; id++) {
+    tokens[id] ??= '';
+    kinds[id] ??= tokens[id] === '' ? TokenKind.unused : TokenKind.normal;
+  }
+  const vocabulary = new Vocabulary(tokens, kinds, 'byte-level');
+  for (const [token, id] of ids) if (vocabulary.isControl(id)) ids.delete(token);
+  const special = (id: number | undefined) => (id !== undefined && id >= 0 && id < tokens.length ? id : -1);
+  for (const id of [source.bos, source.eos, ...(source.eosIds ?? [])]) {
+    if (special(id) >= 0) vocabulary.markControl(id!, tokens[id!]!);
+  }
+  const unknown = json.model.unk_token ? (vocab[json.model.unk_token] ?? -1) : -1;
+  const { steps, prefixSpace } = preTokenizerSteps(json.pre_tokenizer ?? null);
+  const normalise = normaliser(json.normalizer ?? null);
+  return new Tokenizer({
+    vocabulary,
+    model: new BytePairModel({
+      preTokenizer: new PreTokenizer(steps, true),
+      merges: mergeTable(merges, ids),
+      byteTokens: byteLevelTokens(ids),
+      ...(json.model.ignore_merges && { wholePieces: ids }),
+      unknown,
+    }),
+    normalise: prefixSpace ? (s) => ' ' + normalise(s).replace(/^ /, '') : normalise,
+    flags,
+    bos: special(source.bos),
+    eos: special(source.eos),
+    eosIds: source.eosIds ?? [],
+    addBos: source.addBos ?? false,
+    addEos: source.addEos ?? false,
+    chatTemplate: source.chatTemplate ?? '',
+  });
+}
+
+function parse(text: string): z.infer<typeof file> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new HearthError('bad_file', 'tokenizer.json is not valid JSON.', { cause });
+  }
+  const result = file.safeParse(value);
+  if (!result.success) {
+    throw new HearthError('bad_file', `tokenizer.json: ${result.error.issues[0]?.message ?? 'unreadable'}`);
+  }
+  return result.data;
+}
+
+type Merges = (string | [string, string])[];
+
+/** The two large parts are checked by hand: a schema would visit every entry several times. */
+function bpeModel(model: Record<string, unknown>): { vocab: Record<string, number>; merges: Merges } {
+  if (model['type'] !== undefined && model['type'] !== 'BPE') unsupported(`tokenizer model "${String(model['type'])}"`);
+  if (model['byte_fallback'] === true) unsupported('byte fallback in tokenizer.json');
+  const { vocab, merges } = model;
+  if (typeof vocab !== 'object' || vocab === null || !Array.isArray(merges)) {
+    throw new HearthError('bad_file', 'tokenizer.json has no vocabulary or no merges.');
+  }
+  const sound = merges.every((m) => typeof m === 'string' || (Array.isArray(m) && m.length === 2));
+  if (!sound) throw new HearthError('bad_file', 'tokenizer.json has merges that are not pairs.');
+  return { vocab: vocab as Record<string, number>, merges: merges as Merges };
+}
+
+function checkId(id: unknown): asserts id is number {
+  if (!Number.isInteger(id) || (id as number) < 0 || (id as number) >= MOST_TOKENS) {
+    throw new HearthError('bad_file', 'tokenizer.json has token ids out of range.');
+  }
+}
+
+function unsupported(what: string): never {
+  throw new HearthError('unsupported_architecture', `This model needs ${what}, which is not supported.`);
+}
+
+function children(part: Component, field: string): Component[] {
+  const parsed = z.array(component).safeParse(part[field]);
+  if (!parsed.success) throw new HearthError('bad_file', `tokenizer.json: ${part.type} without ${field}.`);
+  return parsed.data;
+}
+
+function normaliser(part: Component | null): (text: string) => string {
+  if (part === null) return (text) => text;
+  switch (part.type) {
+    case 'NFC':
+    case 'NFD':
+    case 'NFKC':
+    case 'NFKD': {
+      const form = part.type;
+      return (text) => text.normalize(form);
+    }
+    case 'Lowercase':
+      return (text) => text.toLowerCase();
+    case 'Sequence': {
+      const steps = children(part, 'normalizers').map(normaliser);
+      return (text) => steps.reduce((t, step) => step(t), text);
+    }
+    default:
+      return unsupported(`the normalizer "${part.type}"`);
+  }
+}
+
+const BEHAVIOURS: Record<string, SplitBehaviour> = {
+  Isolated: 'isolated',
+  Removed: 'removed',
+  MergedWithPrevious: 'mergedWithPrevious',
+  MergedWithNext: 'mergedWithNext',
+  Contiguous: 'contiguous',
+};
+
+function preTokenizerSteps(part: Component | null): { steps: SplitStep[]; prefixSpace: boolean } {
+  const steps: SplitStep[] = [];
+  let prefixSpace = false;
+  let byteLevel = false;
+  const visit = (p: Component): void => {
+    if (p.type === 'Sequence') children(p, 'pretokenizers').forEach(visit);
+    else if (p.type === 'Split') steps.push(splitStep(p));
+    else if (p.type === 'Digits') {
+      steps.push({ pattern: p['individual_digits'] ? '\\p{N}' : '\\p{N}+', behaviour: 'isolated', invert: false });
+    } else if (p.type === 'ByteLevel') {
+      byteLevel = true;
+      prefixSpace = p['add_prefix_space'] === true;
+      if (p['use_regex'] !== false) steps.push({ pattern: GPT2_PATTERN, behaviour: 'isolated', invert: false });
+    } else unsupported(`the pre-tokenizer "${p.type}"`);
+  };
+  if (part) visit(part);
+  if (!byteLevel) unsupported('a tokenizer without the byte-level alphabet');
+  return { steps, prefixSpace };
+}
+
+function splitStep(p: Component): SplitStep {
+  const pattern = z.union([z.object({ Regex: z.string() }), z.object({ String: z.string() })]).safeParse(p['pattern']);
+  const behaviour = BEHAVIOURS[String(p['behavior'])];
+  if (!pattern.success || !behaviour) throw new HearthError('bad_file', 'tokenizer.json: Split that cannot be read.');
+  const expression = 'Regex' in pattern.data ? pattern.data.Regex : escapePattern(pattern.data.String);
+  return { pattern: expression, behaviour, invert: p['invert'] === true };
+}
