@@ -1,0 +1,259 @@
+// One model on this machine: boots its runtime, keeps it fed, boots it again when it dies and lets the requests go on.
+// It does not choose which model is in the foreground, and never blocks main. The loop and its invariants: design.md.
+import type { GenerationEvent, Loaded, LoadOptions, Method, Params, Result, Stats } from '../contract/runtime';
+import { HearthError } from '../contract/errors';
+import { Answer } from './answer';
+import type { SpawnHost } from './host';
+import { nextWaiting, onCrash, resumes } from './policy';
+import { RuntimeProcess } from './runtime-process';
+import type { ModelRef } from './types';
+
+export type LoadPhase = 'open' | 'weights' | 'tokenizer' | 'warmup';
+export type HostState = 'booting' | 'ready' | 'restarting' | 'failed' | 'closed';
+
+/** Where a model runs. A remote endpoint is another one of these. */
+export interface ModelHost {
+  readonly ref: ModelRef;
+  readonly state: HostState;
+  readonly loaded: Loaded | undefined;
+  /** Why it is `failed`. */
+  readonly error: HearthError | undefined;
+  readonly running: number;
+  readonly waiting: number;
+  start(): Promise<Loaded>;
+  /** Takes a request; its stream tells the rest. */
+  take(answer: Answer): void;
+  cancel(answer: Answer): void;
+  call<M extends Method>(method: M, params: Params<M>): Promise<Result<M>>;
+  stats(): Promise<Stats>;
+  /** Finishes what it has, then closes. */
+  drain(): Promise<void>;
+  /** Ends running requests as cancelled and frees everything. */
+  close(): Promise<void>;
+}
+
+export interface LocalHostOptions {
+  spawn: SpawnHost;
+  load: Omit<LoadOptions, 'path'>;
+  /** Most requests with the runtime at once. */
+  slots: number;
+  /** Something that `active` shows has changed. */
+  onChange(): void;
+  onPhase(phase: LoadPhase, fraction: number): void;
+  onCrash(): void;
+  log(level: 'info' | 'warn' | 'error', text: string): void;
+}
+
+/** A runtime that has not said `end` so long after a cancel is not waited for any longer. */
+const CANCEL_MS = 250;
+
+export class LocalHost implements ModelHost {
+  state: HostState = 'booting';
+  loaded: Loaded | undefined;
+  error: HearthError | undefined;
+  private process: RuntimeProcess | undefined;
+  private readonly answers = new Map<string, Answer>();
+  private readonly crashes: number[] = [];
+  private restartTimer: NodeJS.Timeout | undefined;
+  private readonly stateWaiters: (() => void)[] = [];
+  private emptied: (() => void) | undefined;
+  private closing: Promise<void> | undefined;
+
+  constructor(
+    readonly ref: ModelRef,
+    private readonly options: LocalHostOptions,
+  ) {}
+
+  get running(): number {
+    return [...this.answers.values()].filter((answer) => answer.sent && !answer.ended).length;
+  }
+
+  get waiting(): number {
+    return [...this.answers.values()].filter((answer) => !answer.sent).length;
+  }
+
+  async start(): Promise<Loaded> {
+    try {
+      const loaded = await this.boot(this.options.load);
+      this.setState('ready');
+      return loaded;
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  take(answer: Answer): void {
+    if (this.state === 'failed' || this.state === 'closed') {
+      answer.fail(this.error ?? notRunning(this.ref));
+      return;
+    }
+    this.answers.set(answer.id, answer);
+    this.pump();
+  }
+
+  cancel(answer: Answer): void {
+    if (answer.ended || !this.answers.has(answer.id)) return;
+    answer.cancelled = true;
+    if (!answer.sent || !this.process?.alive) {
+      answer.end('cancelled');
+      this.forget(answer);
+      return;
+    }
+    this.process.call('cancel', { id: answer.id }).catch(() => undefined);
+    // The stream ends in time whatever the runtime does; its slot stays taken until the runtime lets go.
+    setTimeout(() => answer.end('cancelled'), CANCEL_MS);
+  }
+
+  async call<M extends Method>(method: M, params: Params<M>): Promise<Result<M>> {
+    while (this.state === 'restarting' || this.state === 'booting') {
+      await new Promise<void>((resolve) => this.stateWaiters.push(resolve));
+    }
+    if (this.state !== 'ready' || !this.process) throw this.error ?? notRunning(this.ref);
+    return this.process.call(method, params);
+  }
+
+  stats(): Promise<Stats> {
+    return this.call('stats', {});
+  }
+
+  async drain(): Promise<void> {
+    if (this.answers.size > 0) await new Promise<void>((resolve) => (this.emptied = resolve));
+    await this.close();
+  }
+
+  close(): Promise<void> {
+    this.closing ??= this.end();
+    return this.closing;
+  }
+
+  private async end(): Promise<void> {
+    const booting = this.state === 'booting';
+    this.setState('closed');
+    clearTimeout(this.restartTimer);
+    for (const answer of [...this.answers.values()]) {
+      answer.end('cancelled');
+      this.forget(answer);
+    }
+    // A load has nothing to finish in order.
+    if (booting) this.process?.kill();
+    await this.process?.shutdown();
+  }
+
+  private async boot(options: Omit<LoadOptions, 'path'>): Promise<Loaded> {
+    const process = new RuntimeProcess(this.options.spawn('runtime'), {
+      onEvents: (events) => {
+        for (const event of events) this.onEvent(event);
+      },
+      onLoading: (phase, fraction) => this.options.onPhase(phase, fraction),
+      onLog: (level, text) => this.options.log(level, text),
+      onExit: () => this.onExit(process),
+    });
+    this.process = process;
+    await process.ready;
+    this.loaded = await process.call('load', { path: this.ref.path, ...options });
+    return this.loaded;
+  }
+
+  private onEvent(event: GenerationEvent): void {
+    const answer = this.answers.get(event.id);
+    if (!answer) return;
+    answer.push(event);
+    if (event.kind === 'end') this.forget(answer);
+  }
+
+  /** Sends what the runtime has room for. */
+  private pump(): void {
+    while (this.state === 'ready' && this.process?.alive) {
+      const sent = [...this.answers.values()].filter((answer) => answer.sent).length;
+      if (sent >= this.options.slots) return;
+      const next = nextWaiting([...this.answers.values()].filter((answer) => !answer.sent));
+      if (!next) return;
+      this.send(next, this.process);
+    }
+  }
+
+  private send(answer: Answer, process: RuntimeProcess): void {
+    answer.sent = true;
+    process.call('generate', answer.toRequest()).catch((error: unknown) => {
+      // A dead runtime is the exit's business: the request goes on in the next one.
+      if (!process.alive) return;
+      answer.fail(HearthError.from(error));
+      this.forget(answer);
+    });
+  }
+
+  private forget(answer: Answer): void {
+    if (!this.answers.delete(answer.id)) return;
+    this.options.onChange();
+    if (this.answers.size === 0) this.emptied?.();
+    this.pump();
+  }
+
+  private onExit(process: RuntimeProcess): void {
+    if (process !== this.process || (this.state !== 'ready' && this.state !== 'restarting')) return;
+    this.crashes.push(Date.now());
+    this.options.onCrash();
+    this.takeBack();
+    const decision = onCrash(this.crashes, Date.now());
+    if (decision.action === 'give_up') {
+      this.fail(new HearthError('runtime_crashed', `The model ${this.ref.name} crashed again and again.`));
+      return;
+    }
+    this.setState('restarting');
+    this.restartTimer = setTimeout(() => void this.restart(), decision.afterMs);
+  }
+
+  /** Requests that were with the dead runtime wait again, with their tokens. */
+  private takeBack(): void {
+    for (const answer of [...this.answers.values()]) {
+      if (!answer.sent) continue;
+      answer.sent = false;
+      answer.crashes += 1;
+      if (answer.ended || answer.cancelled) {
+        answer.end('cancelled');
+        this.forget(answer);
+      } else if (!resumes(answer.crashes)) {
+        answer.fail(
+          new HearthError('runtime_crashed', 'The model crashed several times while it worked on this request.'),
+        );
+        this.forget(answer);
+      }
+    }
+  }
+
+  private async restart(): Promise<void> {
+    try {
+      // The context that the requests have seen, not what memory would allow now: else a chat could be cut elsewhere.
+      await this.boot({ ...this.options.load, context: this.loaded?.context ?? this.options.load.context });
+    } catch (error) {
+      const crashed = !this.process?.alive;
+      if (this.state === 'restarting' && !crashed) this.fail(HearthError.from(error));
+      return; // a crash has come through onExit
+    }
+    if (this.state !== 'restarting') return;
+    this.setState('ready');
+    this.pump();
+  }
+
+  private fail(error: HearthError): void {
+    this.error = error;
+    this.setState('failed');
+    for (const answer of [...this.answers.values()]) {
+      answer.fail(error);
+      this.forget(answer);
+    }
+    void this.process?.shutdown();
+  }
+
+  private setState(state: HostState): void {
+    if (this.state === 'closed') return;
+    this.state = state;
+    for (const wake of this.stateWaiters.splice(0)) wake();
+    this.options.onChange();
+  }
+}
+
+function notRunning(ref: ModelRef): HearthError {
+  return new HearthError('runtime_crashed', `The model ${ref.name} is not running.`);
+}

@@ -1,0 +1,67 @@
+// The supervisor's decisions as pure functions: what a crash leads to, who is next, which event is a duplicate.
+// Nothing here starts, sends or waits.
+import type { GenerationEvent } from '../contract/runtime';
+
+/** Crashes of one model within `CRASH_WINDOW_MS` after which it is given up. */
+export const MODEL_CRASHES = 4;
+export const CRASH_WINDOW_MS = 120_000;
+/** Crashes that one request may live through. Fewer than `MODEL_CRASHES`: a poisonous request ends before its model does. */
+export const REQUEST_CRASHES = 2;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+
+export type CrashDecision = { action: 'restart'; afterMs: number } | { action: 'give_up' };
+
+/** What to do when a runtime that served has died; `crashes` are the times (ms) of all its deaths, this one included. */
+export function onCrash(crashes: readonly number[], now: number): CrashDecision {
+  const recent = crashes.filter((time) => now - time < CRASH_WINDOW_MS).length;
+  if (recent > MODEL_CRASHES) return { action: 'give_up' };
+  return { action: 'restart', afterMs: Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.max(0, recent - 1)) };
+}
+
+/** Whether a request that has now lived through `crashes` deaths is sent again. */
+export function resumes(crashes: number): boolean {
+  return crashes <= REQUEST_CRASHES;
+}
+
+export interface Waiting {
+  priority: 'interactive' | 'background';
+  arrival: number;
+}
+
+/** Who goes next: interactive before background, then by arrival. */
+export function nextWaiting<W extends Waiting>(waiting: Iterable<W>): W | undefined {
+  const rank = (request: W) => (request.priority === 'interactive' ? 0 : 1);
+  let best: W | undefined;
+  for (const request of waiting) {
+    const ahead = best === undefined || rank(request) - rank(best) < 0;
+    const earlier = best !== undefined && rank(request) === rank(best) && request.arrival < best.arrival;
+    if (ahead || earlier) best = request;
+  }
+  return best;
+}
+
+/** What a stream has been given so far. */
+export interface Progress {
+  started: boolean;
+  tokens: number;
+  ended: boolean;
+}
+
+/**
+ * Whether an event is news to a stream. After a resume the new runtime announces its start and its prefill again, and a runtime
+ * that replays too much repeats indexes: all of that is dropped. Text without tokens (a flush at the end) belongs to the next index.
+ */
+export function isNews(progress: Progress, event: GenerationEvent): boolean {
+  if (progress.ended) return false;
+  switch (event.kind) {
+    case 'start':
+      return !progress.started;
+    case 'prefill':
+      return progress.tokens === 0;
+    case 'parts':
+      return event.index >= progress.tokens;
+    case 'end':
+      return true;
+  }
+}

@@ -1,0 +1,79 @@
+// A supervisor over real child processes that run the fake runtime; and what a stream gave, in one object.
+import { fileURLToPath } from 'node:url';
+import type { GenerationEvent } from '../../../electron/contract/runtime';
+import { forkHosts, type HostHandle, type SpawnHost } from '../../../electron/supervisor/host';
+import { createSupervisor, type SupervisorOptions } from '../../../electron/supervisor/supervisor';
+import type { GenerateWork, Supervisor } from '../../../electron/supervisor/types';
+
+const FAKE = { path: fileURLToPath(new URL('../../fixtures/fake-runtime.mjs', import.meta.url)), execArgv: [] };
+
+export interface Harness {
+  supervisor: Supervisor;
+  children: HostHandle[];
+}
+
+export function harness(options: Partial<SupervisorOptions> = {}, env: Record<string, string> = {}): Harness {
+  const children: HostHandle[] = [];
+  const fork = forkHosts(FAKE, env);
+  const spawn: SpawnHost = (kind) => {
+    const child = fork(kind);
+    children.push(child);
+    return child;
+  };
+  return { supervisor: createSupervisor({ spawn, ...options }), children };
+}
+
+export interface Script {
+  tokens: number;
+  delayMs?: number;
+  crashAt?: number;
+  crashAlways?: boolean;
+  refuse?: boolean;
+  twice?: boolean;
+}
+
+export function work(script: Script, more: Partial<GenerateWork> = {}): GenerateWork {
+  return { input: { kind: 'text', text: JSON.stringify(script) }, sampling: { seed: 7 }, ...more };
+}
+
+export interface Collected {
+  text: string;
+  tokens: number[];
+  starts: number;
+  end: Extract<GenerationEvent, { kind: 'end' }> | undefined;
+}
+
+export async function collect(events: AsyncIterable<GenerationEvent>): Promise<Collected> {
+  const result: Collected = { text: '', tokens: [], starts: 0, end: undefined };
+  for await (const event of events) {
+    if (event.kind === 'start') result.starts += 1;
+    if (event.kind === 'parts') {
+      result.tokens.push(...event.tokenIds);
+      for (const part of event.parts) result.text += part.delta;
+    }
+    if (event.kind === 'end') result.end = event;
+  }
+  return result;
+}
+
+export const model = (path: string) => ({ name: path.replace(/^.*\//, ''), path });
+
+export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+export function isAlive(pid: number | undefined): boolean {
+  if (pid === undefined) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export async function until(condition: () => boolean, ms = 5000): Promise<void> {
+  const deadline = Date.now() + ms;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error('waited too long');
+    await pause(10);
+  }
+}

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import type { GenerationEvent } from '../../../electron/contract/runtime';
+import {
+  CRASH_WINDOW_MS,
+  MODEL_CRASHES,
+  isNews,
+  nextWaiting,
+  onCrash,
+  resumes,
+} from '../../../electron/supervisor/policy';
+
+const parts = (index: number, tokenIds: number[]): GenerationEvent => ({
+  kind: 'parts',
+  id: 'a',
+  index,
+  tokenIds,
+  parts: [],
+});
+
+describe('restarting', () => {
+  it('pauses longer after each crash, so that a broken driver does not spin the machine', () => {
+    const pauses = [1, 2, 3, 4].map((count) => onCrash(Array<number>(count).fill(0), 0));
+    expect(pauses.map((decision) => (decision.action === 'restart' ? decision.afterMs : -1))).toEqual([
+      100, 200, 400, 800,
+    ]);
+  });
+
+  it('gives a model up that crashes again and again, instead of for ever', () => {
+    expect(onCrash(Array<number>(MODEL_CRASHES + 1).fill(0), 0)).toEqual({ action: 'give_up' });
+  });
+
+  it('forgives crashes of long ago', () => {
+    const old = Array<number>(MODEL_CRASHES + 5).fill(0);
+    expect(onCrash([...old, CRASH_WINDOW_MS + 1], CRASH_WINDOW_MS + 1)).toEqual({ action: 'restart', afterMs: 100 });
+  });
+
+  it('ends a poisonous request before it has brought its model down for good', () => {
+    const deaths = [1, 2, 3, 4, 5].findIndex((crashes) => !resumes(crashes)) + 1;
+    expect(deaths).toBeLessThanOrEqual(MODEL_CRASHES);
+  });
+});
+
+describe('the queue', () => {
+  const request = (name: string, priority: 'interactive' | 'background', arrival: number) => ({
+    name,
+    priority,
+    arrival,
+  });
+
+  it('does not let a background job stand before a person', () => {
+    const waiting = [
+      request('b', 'background', 1),
+      request('late', 'interactive', 3),
+      request('early', 'interactive', 2),
+    ];
+    expect(nextWaiting(waiting)?.name).toBe('early');
+  });
+
+  it('keeps the order of arrival within a class', () => {
+    expect(nextWaiting([request('2', 'background', 2), request('1', 'background', 1)])?.name).toBe('1');
+    expect(nextWaiting([])).toBeUndefined();
+  });
+});
+
+describe('events after a resume', () => {
+  it('never shows a token twice', () => {
+    const progress = { started: true, tokens: 4, ended: false };
+    expect(isNews(progress, parts(3, [1]))).toBe(false);
+    expect(isNews(progress, parts(4, [1]))).toBe(true);
+  });
+
+  it('keeps the text that is flushed without a token at the end', () => {
+    expect(isNews({ started: true, tokens: 4, ended: false }, parts(4, []))).toBe(true);
+  });
+
+  it('announces the start once, and nothing after the end', () => {
+    const start: GenerationEvent = { kind: 'start', id: 'a', promptTokens: 1, temperature: 1, droppedTurns: 0 };
+    expect(isNews({ started: true, tokens: 0, ended: false }, start)).toBe(false);
+    expect(isNews({ started: true, tokens: 1, ended: true }, parts(1, [1]))).toBe(false);
+  });
+});
