@@ -1,0 +1,75 @@
+// The tables, as a list of migrations. A migration is never changed once it has been released: a new one is added.
+// It holds SQL and nothing else; running it is migrate.ts's.
+
+/** MIGRATIONS[n] leads from schema version n to n + 1. */
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE chats (
+    id TEXT PRIMARY KEY,
+    title TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    deleted_at INTEGER,
+    head_id TEXT,
+    settings TEXT NOT NULL,
+    date TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX chats_by_time ON chats (updated_at DESC);
+
+  CREATE TABLE messages (
+    row INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    chat_id TEXT NOT NULL REFERENCES chats (id) ON DELETE CASCADE,
+    parent_id TEXT,
+    role TEXT NOT NULL CHECK (role IN ('user', 'assistant')),
+    -- [{ channel, text }] in the order in which it was written
+    parts TEXT NOT NULL,
+    -- little-endian uint32 each
+    token_ids BLOB NOT NULL,
+    status TEXT NOT NULL,
+    finish_reason TEXT,
+    error TEXT,
+    usage TEXT,
+    timings TEXT,
+    receipt TEXT,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX messages_by_chat ON messages (chat_id, created_at);
+  CREATE INDEX messages_streaming ON messages (status) WHERE status = 'streaming';
+
+  -- What a growing answer was given since it began: appended only, so that a flush costs what it adds.
+  CREATE TABLE growth (
+    message_row INTEGER NOT NULL REFERENCES messages (row) ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    parts TEXT NOT NULL,
+    token_ids BLOB NOT NULL,
+    PRIMARY KEY (message_row, seq)
+  ) STRICT, WITHOUT ROWID;
+
+  -- rowid = messages.row
+  CREATE VIRTUAL TABLE message_text USING fts5 (text, tokenize = 'trigram');
+  CREATE TRIGGER message_text_gone AFTER DELETE ON messages BEGIN
+    DELETE FROM message_text WHERE rowid = old.row;
+  END;
+
+  CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+
+  CREATE TABLE keys (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    hash TEXT NOT NULL UNIQUE,
+    hint TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    last_used_at INTEGER
+  ) STRICT;
+
+  CREATE TABLE measurements (
+    id INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    "values" TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX measurements_by_kind ON measurements (kind, subject, at DESC);
+  `,
+];
