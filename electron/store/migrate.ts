@@ -15,18 +15,7 @@ function stamp(now: Date): string {
   return now.toISOString().replace(/[-:]/g, '').replace(/\..*/, '');
 }
 
-function connect(path: string): Db {
-  const db = new DatabaseSync(path);
-  try {
-    db.exec(
-      'PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;',
-    );
-    return db;
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
+const PRAGMAS = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;';
 
 /**
  * Writes the journal into the file and removes it: what is left is one file that can be copied or put back. (Closing alone
@@ -58,12 +47,15 @@ function backUp(db: Db, path: string, version: number, now: Date): string {
   return target;
 }
 
-export function migrate(db: Db, path: string, migrations: readonly string[] = MIGRATIONS, now = new Date()): void {
+function refuseNewer(db: Db, known: number): void {
+  const version = schemaVersion(db);
+  if (version <= known) return;
+  const words = `The chat database was written by a newer Hearth (schema ${version}, this one knows ${known}).`;
+  throw new HearthError('database_error', words);
+}
+
+function migrate(db: Db, path: string, migrations: readonly string[], now: Date): void {
   const from = schemaVersion(db);
-  if (from > migrations.length) {
-    const words = `The chat database was written by a newer Hearth (schema ${from}, this one knows ${migrations.length}).`;
-    throw new HearthError('database_error', words);
-  }
   if (from === migrations.length) return;
   if (from > 0) backUp(db, path, from, now);
   for (let version = from; version < migrations.length; version++) {
@@ -93,8 +85,12 @@ export function openDatabase(path: string, migrations: readonly string[] = MIGRA
   const crashed = existsSync(`${path}-wal`);
   let db: Db | undefined;
   try {
-    db = connect(path);
+    db = new DatabaseSync(path);
+    db.exec('PRAGMA busy_timeout = 5000');
     if (crashed || statSync(path).size <= ALWAYS_CHECKED_BYTES) check(db);
+    refuseNewer(db, migrations.length);
+    // Only now: the journal mode is written into the file, and a damaged one is kept as it was found.
+    db.exec(PRAGMAS);
     migrate(db, path, migrations, now);
     return db;
   } catch (error) {
