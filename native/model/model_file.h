@@ -4,12 +4,15 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "backend/weights.h"
 #include "hearth/probe.h"
 #include "model/spec.h"
 
 namespace hearth {
+
+class MappedFile;
 
 /// A whole model on disk. Views in `weights` point into mappings (or memory) that `owner` keeps alive.
 struct ModelFile {
@@ -19,6 +22,7 @@ struct ModelFile {
   TokenizerData tokenizer;
   std::vector<TensorInfo> tensors;
   std::vector<std::string> warnings;
+  std::vector<std::shared_ptr<const MappedFile>> files;
   std::shared_ptr<void> owner;
 };
 
@@ -30,5 +34,9 @@ struct OpenOptions {
 
 /// Opens and binds a model. Throws Error{file_not_found | bad_file | incomplete_model | unsupported_architecture | unsupported_type}.
 ModelFile open_model(const std::string& path, const OpenOptions& options = {});
+
+/// Throws Error{bad_file} when a file behind the views became shorter since it was opened (missing pages then read as
+/// zeros, see page_guard.h). One system call a file: ask before a step, and before its results are believed.
+void check_whole(const ModelFile& model);
 
 }  // namespace hearth

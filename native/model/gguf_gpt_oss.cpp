@@ -1,0 +1,92 @@
+// gpt-oss from GGUF: keys and tensor names of architecture "gpt-oss" (and "gptoss", older files of Ollama).
+// Source: ENGINE reference 1.10, 1.11.
+#include "model/families.h"
+#include "model/gguf_common.h"
+#include "model/words.h"
+
+namespace hearth {
+
+namespace {
+
+/// Which layers see a window only: by default every second one from layer 0 on; a number is the period (its last layer
+/// is full), an array names the kind of each layer.
+std::vector<bool> read_window_layers(const GgufMeta& meta, const std::string& prefix, uint32_t layers) {
+  std::string key = prefix + "attention.sliding_window_pattern";
+  std::vector<bool> out(layers);
+  if (meta.is_array(key)) {
+    std::vector<int64_t> each = *meta.integers(key);
+    if (each.size() < layers) {
+      fail(ErrorCode::bad_file, meta.file(), ": key ", key, " has ", each.size(), " items for ", layers, " layers");
+    }
+    for (uint32_t i = 0; i < layers; ++i) out[i] = each[i] != 0;
+    return out;
+  }
+  uint64_t period = meta.integer(key, 1, bounds::layers).value_or(2);
+  for (uint32_t i = 0; i < layers; ++i) out[i] = i % period < period - 1;
+  return out;
+}
+
+/// The first of the names that the file has, else the first.
+std::string either(const Binder& binder, const std::string& name, const std::string& older) {
+  return !binder.has(name) && binder.has(older) ? older : name;
+}
+
+void bind_experts(Binder& binder, const std::string& block, const ModelSpec& spec, const GptOssShape& shape, LayerWeights& out) {
+  uint64_t experts = shape.experts, inner = shape.intermediate, hidden = spec.hidden;
+  if (!binder.has(block + "ffn_gate_exps.weight") && binder.has(block + "ffn_gate_up_exps.weight")) {
+    Matrix pairs = binder.experts(block + "ffn_gate_up_exps.weight", experts, 2 * inner, hidden);
+    out.gate = rows_of(pairs, 0, shape.intermediate, 2);
+    out.up = rows_of(pairs, 1, shape.intermediate, 2);
+    split_pairs(binder.vector(block + "ffn_gate_up_exps.bias", {experts, 2 * inner}), out.gate_bias, out.up_bias);
+  } else {
+    out.gate = binder.experts(block + "ffn_gate_exps.weight", experts, inner, hidden);
+    out.gate_bias = binder.vector(block + "ffn_gate_exps.bias", {experts, inner});
+    out.up = binder.experts(block + "ffn_up_exps.weight", experts, inner, hidden);
+    out.up_bias = binder.vector(block + "ffn_up_exps.bias", {experts, inner});
+  }
+  out.down = binder.experts(block + "ffn_down_exps.weight", experts, hidden, inner);
+  out.down_bias = binder.vector(block + "ffn_down_exps.bias", {experts, hidden});
+}
+
+void bind_layer(Binder& binder, const std::string& block, const ModelSpec& spec, const GptOssShape& shape, LayerWeights& out) {
+  uint64_t hidden = spec.hidden;
+  out.attention_norm = binder.vector(block + "attn_norm.weight", {hidden});
+  bind_gguf_qkv(binder, block, spec, true, out);
+  std::string o = either(binder, block + "attn_output.weight", block + "attn_out.weight");
+  out.o = binder.matrix(o, hidden, uint64_t(spec.heads) * spec.head_dim);
+  out.o_bias = binder.vector(either(binder, block + "attn_output.bias", block + "attn_out.bias"), {hidden});
+  out.sinks = binder.vector(either(binder, block + "attn_sinks.weight", block + "attn_sinks"), {spec.heads});
+  out.mlp_norm = binder.vector(either(binder, block + "post_attention_norm.weight", block + "ffn_norm.weight"), {hidden});
+  out.router = binder.matrix(block + "ffn_gate_inp.weight", shape.experts, hidden);
+  out.router_bias = binder.vector(block + "ffn_gate_inp.bias", {shape.experts});
+  bind_experts(binder, block, spec, shape, out);
+}
+
+}  // namespace
+
+void read_gguf_gpt_oss(const GgufMeta& meta, Binder& binder, const OpenOptions& options, ModelFile& out) {
+  ModelSpec& spec = out.spec;
+  std::string prefix = meta.need_text("general.architecture") + ".";
+  spec.architecture = "gpt-oss";
+  uint32_t layers = read_gguf_base(meta, prefix, binder, spec);
+  spec.head_dim = read_gguf_head_dim(meta, prefix);
+  if (spec.head_dim == 0) spec.head_dim = 64;  // published models; never hidden / heads (ENGINE reference 1.11)
+
+  GptOssShape shape;
+  shape.window_layers = read_window_layers(meta, prefix, layers);
+  shape.window = static_cast<uint32_t>(meta.need_integer(prefix + "attention.sliding_window", 1, bounds::context));
+  shape.experts = static_cast<uint32_t>(meta.need_integer(prefix + "expert_count", 1, bounds::experts));
+  shape.experts_used = static_cast<uint32_t>(meta.need_integer(prefix + "expert_used_count", 1, shape.experts));
+  std::string inner = prefix + "expert_feed_forward_length";
+  if (!meta.has(inner)) inner = prefix + "feed_forward_length";
+  shape.intermediate = static_cast<uint32_t>(meta.need_integer(inner, 1, bounds::intermediate));
+  // GGUF has no key for the cut of YaRN's range; the published model does not round it (ENGINE reference 1.3).
+  shape.rope = read_gguf_rope(meta, prefix, spec, RopeLayout::half_split, options.yarn_truncate);
+  fill_gpt_oss(shape, spec);
+
+  out.weights.layers.resize(layers);
+  for (uint32_t i = 0; i < layers; ++i) bind_layer(binder, say("blk.", i, "."), spec, shape, out.weights.layers[i]);
+  bind_gguf_ends(binder, spec, out.weights);
+}
+
+}  // namespace hearth
