@@ -148,6 +148,10 @@ class Engine {
   /// All rows: [tokens.size() * vocabulary].
   virtual std::vector<float> all_logits(const std::vector<TokenId>& tokens) = 0;
   virtual EngineStats stats() const = 0;
+
+  /// Ends every request as cancelled, makes logits() under way throw Error{cancelled}, and joins the engine thread
+  /// (<= 300 ms). May be called twice; submit() throws afterwards. The destructor does it too.
+  virtual void stop() = 0;
 };
 
 }  // namespace hearth

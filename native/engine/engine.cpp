@@ -1,0 +1,207 @@
+// Engine::load and the public face of a loaded model: checks what comes in, then leaves it to the loop's thread.
+// What a request may ask is decided here; when it is computed is the loop's business.
+#include "hearth/engine.h"
+
+#include <algorithm>
+#include <string>
+#include <thread>
+
+#include "backend/backend.h"
+#include "engine/kv_plan.h"
+#include "engine/mailbox.h"
+#include "engine/step_loop.h"
+#include "hearth/probe.h"
+#include "model/model_file.h"
+#include "model/transformer.h"
+
+namespace hearth {
+namespace {
+
+constexpr uint32_t block_size = 16;
+constexpr uint64_t logits_bytes = uint64_t(32) << 20;  // what a step's logits may take
+constexpr auto warm_up_limit = std::chrono::milliseconds(1500);
+
+/// Becomes true when the load is cancelled, or when `limit` has passed.
+class Deadline {
+ public:
+  Deadline(std::chrono::milliseconds limit, const std::atomic<bool>* cancel)
+      : thread_([this, limit, cancel] {
+          const auto end = std::chrono::steady_clock::now() + limit;
+          while (!done_ && std::chrono::steady_clock::now() < end && !(cancel && *cancel)) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+          }
+          passed_ = true;
+        }) {}
+  ~Deadline() {
+    done_ = true;
+    thread_.join();
+  }
+  const std::atomic<bool>* passed() const { return &passed_; }
+
+ private:
+  std::atomic<bool> done_{false}, passed_{false};
+  std::thread thread_;
+};
+
+std::unique_ptr<Backend> make_backend(const EngineOptions& options) {
+  if (options.device == "reference") return make_reference_backend();
+  if (options.device == "cpu") return make_cpu_backend({options.precision, options.threads, ""});
+  throw Error(ErrorCode::invalid_request, "There is no device '" + options.device + "'.");
+}
+
+uint64_t free_memory() {
+  for (const Device& device : devices().devices) {
+    if (device.kind == "cpu") return device.memory_free;
+  }
+  return 0;
+}
+
+SchedulerLimits scheduler_limits(const EngineOptions& options, const ModelSpec& spec) {
+  SchedulerLimits limits;
+  for (const LayerGroup& group : spec.groups) {
+    limits.groups.push_back({block_size, group.kind == AttentionKind::window ? group.window : 0});
+  }
+  limits.prefill_rows = std::clamp(options.prefill_chunk, 1u, 4096u);
+  limits.max_sequences = std::clamp(options.max_sequences, 1u, 256u);
+  const auto affordable = static_cast<uint32_t>(logits_bytes / (uint64_t(spec.vocabulary) * sizeof(float)));
+  limits.output_rows = std::clamp(affordable, limits.max_sequences + 8, limits.max_sequences + limits.prefill_rows + 8);
+  return limits;
+}
+
+void check_tokens(const std::vector<TokenId>& tokens, uint32_t vocabulary, const char* what) {
+  for (TokenId token : tokens) {
+    if (token < 0 || static_cast<uint32_t>(token) >= vocabulary) {
+      throw Error(ErrorCode::invalid_request,
+                  std::string(what) + " contains token " + std::to_string(token) + ", which the model does not have.");
+    }
+  }
+}
+
+class LoadedEngine final : public Engine {
+ public:
+  LoadedEngine(const EngineOptions& options, const LoadProgress& progress, const std::atomic<bool>* cancel)
+      : progress_(progress), cancel_(cancel) {
+    step(0.0, "open");
+    file_ = open_model(options.model_path, {options.yarn_truncate, false, true});
+    step(0.02, "weights");
+    backend_ = make_backend(options);
+    const SchedulerLimits limits = scheduler_limits(options, file_.spec);
+    transformer_ = std::make_unique<Transformer>(
+        file_.spec, file_.weights, *backend_, TransformerLimits{limits.prefill_rows + limits.max_sequences, limits.output_rows},
+        [this](double part) { step(0.02 + 0.88 * part, "weights"); });
+    make_loop(options, limits);
+    step(0.9, "warmup");
+    loop_->warm_up(Deadline(warm_up_limit, cancel).passed());
+    step(1.0, "warmup");
+    progress_ = {};
+    cancel_ = nullptr;
+    thread_ = std::thread([this] { loop_->run(); });
+  }
+
+  ~LoadedEngine() override { stop(); }
+
+  const ModelInfo& model() const override { return file_.info; }
+  uint32_t context() const override { return context_; }
+  std::string kernels() const override { return backend_->name(); }
+
+  void submit(Request request) override {
+    check_tokens(request.prompt, vocabulary(), "The prompt");
+    check_tokens(request.resume_tokens, vocabulary(), "The resumed output");
+    validate(request.sampling, vocabulary());
+    if (request.prompt.empty()) throw Error(ErrorCode::invalid_request, "The prompt is empty.");
+    if (request.prompt.size() >= context_) {
+      throw Error(ErrorCode::context_length_exceeded,
+                  "The prompt has " + std::to_string(request.prompt.size()) + " tokens; the context holds " +
+                      std::to_string(context_) + " with at least one to answer.",
+                  request.prompt.size() + 1, context_);
+    }
+    mailbox_.submit(std::move(request));
+  }
+
+  void guide(RequestId id, Guide guide) override {
+    check_tokens(guide.forced, vocabulary(), "The forced output");
+    if (!guide.forced.empty() && !guide.mask.empty()) {
+      throw Error(ErrorCode::invalid_request, "A guide has either forced tokens or a mask.");
+    }
+    if (!guide.mask.empty() && guide.mask.size() != (vocabulary() + 31) / 32) {
+      throw Error(ErrorCode::invalid_request, "The mask does not have one bit for each token.");
+    }
+    mailbox_.guide(id, std::move(guide));
+  }
+
+  void cancel(RequestId id) override { mailbox_.cancel(id); }
+  void on_events(std::function<void()> wake) override { mailbox_.on_events(std::move(wake)); }
+  std::vector<Event> drain() override { return mailbox_.drain(); }
+
+  std::vector<float> logits(const std::vector<TokenId>& tokens) override { return ask_logits(tokens, false); }
+  std::vector<float> all_logits(const std::vector<TokenId>& tokens) override { return ask_logits(tokens, true); }
+
+  EngineStats stats() const override {
+    EngineStats stats = loop_->stats();
+    stats.weight_bytes = file_.info.file_bytes;
+    return stats;
+  }
+
+  void stop() override {
+    mailbox_.stop();
+    std::lock_guard lock(join_mutex_);
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  uint32_t vocabulary() const { return file_.spec.vocabulary; }
+
+  /// Progress, and the place where a cancelled load ends.
+  void step(double fraction, const char* phase) {
+    if (cancel_ && *cancel_) throw Error(ErrorCode::cancelled, "Loading was cancelled.");
+    if (progress_) progress_(phase, fraction);
+  }
+
+  void make_loop(const EngineOptions& options, const SchedulerLimits& limits) {
+    const KvShape shape = transformer_->kv_shape(block_size);
+    backend_->set_kv_shape(shape);
+    const uint64_t block_bytes = backend_->kv_block_bytes(shape);
+    const KvPlan plan =
+        plan_kv(limits, {block_bytes, file_.spec.context, options.context, options.kv_bytes, free_memory()});
+    context_ = plan.context;
+    runner_ = std::make_unique<StepRunner>(*backend_, *transformer_, static_cast<uint32_t>(limits.groups.size()), vocabulary());
+    LoopOptions loop;
+    loop.limits = limits;
+    loop.context = plan.context;
+    loop.vocabulary = vocabulary();
+    loop.blocks = plan.blocks;
+    loop.slab = plan.slab;
+    loop.block_bytes = block_bytes;
+    loop_ = std::make_unique<StepLoop>(loop, *backend_, *runner_, mailbox_);
+  }
+
+  std::vector<float> ask_logits(const std::vector<TokenId>& tokens, bool all_rows) {
+    check_tokens(tokens, vocabulary(), "The list");
+    if (tokens.empty()) throw Error(ErrorCode::invalid_request, "There are no tokens.");
+    if (tokens.size() > context_) {
+      throw Error(ErrorCode::context_length_exceeded, "These tokens do not fit into the context.", tokens.size(), context_);
+    }
+    return mailbox_.ask_logits(tokens, all_rows).get();
+  }
+
+  LoadProgress progress_;
+  const std::atomic<bool>* cancel_;
+  ModelFile file_;  // first: the backend reads its mappings to the end
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Transformer> transformer_;
+  std::unique_ptr<StepRunner> runner_;
+  Mailbox mailbox_;
+  std::unique_ptr<StepLoop> loop_;
+  uint32_t context_ = 0;
+  std::mutex join_mutex_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> Engine::load(const EngineOptions& options, const LoadProgress& progress,
+                                     const std::atomic<bool>* cancel) {
+  return std::make_unique<LoadedEngine>(options, progress, cancel);
+}
+
+}  // namespace hearth

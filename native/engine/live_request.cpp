@@ -1,0 +1,138 @@
+// Implements the life of a request between submission and its finished event.
+#include "engine/live_request.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace hearth {
+
+LiveRequest::LiveRequest(Request submitted, uint64_t serial, uint32_t context, const std::vector<GroupReach>& groups)
+    : serial(serial), request(std::move(submitted)), prompt_size(static_cast<uint32_t>(request.prompt.size())),
+      tokens(request.prompt), kv(groups), context_(context), pause_at_(request.pause_at) {
+  for (TokenId token : request.prompt) seen.add_prompt(token);
+}
+
+void LiveRequest::start(std::vector<SerialEvent>& events) {
+  for (TokenId token : request.resume_tokens) {
+    tokens.push_back(token);
+    seen.add_output(token);
+    loops_.add(token);  // a loop that was let through before is judged again at the next sampled token
+    const FinishReason reason = verdict(token, false);
+    if (reason != FinishReason::none) return finish(reason, events);
+  }
+  pause_if_due(events);
+}
+
+ScheduledRequest LiveRequest::scheduled() const {
+  ScheduledRequest r;
+  r.id = request.id;
+  r.priority = request.priority;
+  r.arrival = serial;
+  r.tokens = static_cast<uint32_t>(tokens.size());
+  r.committed = kv.committed();
+  r.logits_from = scores_prompt() ? prompt_scored_ : r.tokens - 1;
+  r.running = running;
+  r.paused = paused_;
+  return r;
+}
+
+Event LiveRequest::event(Event::Kind kind) const {
+  Event e;
+  e.id = request.id;
+  e.kind = kind;
+  return e;
+}
+
+void LiveRequest::guide(const Guide& guide, std::vector<SerialEvent>& events) {
+  if (ended() || !paused_ || guide.index != outputs()) return;
+  paused_ = false;
+  pause_at_ = guide.pause_at;
+  mask = guide.mask;
+  for (TokenId token : guide.forced) {
+    append(token, true, nullptr, events);
+    if (ended()) return;
+  }
+  if (!guide.forced.empty()) pause_if_due(events);  // without, the token of this index comes first
+}
+
+void LiveRequest::progressed(std::vector<SerialEvent>& events) {
+  const uint32_t read = std::min(kv.committed(), prompt_size);
+  if (read <= prefill_reported_) return;
+  prefill_reported_ = read;
+  Event e = event(Event::Kind::prefill);
+  e.index = read;
+  e.total = prompt_size;
+  e.cached = cached;
+  if (read == prompt_size) {
+    e.prompt_logprobs = std::move(prompt_logprobs_);
+    e.prompt_top = std::move(prompt_top_);
+  }
+  events.push_back({serial, std::move(e)});
+}
+
+void LiveRequest::score_prompt(uint32_t position, const float* logits, uint32_t vocabulary) {
+  if (!scores_prompt() || position != prompt_scored_) return;
+  const TokenId token = tokens[position + 1];
+  Sampled scored = score(logits, vocabulary, token, static_cast<uint32_t>(std::max(request.sampling.logprobs, 0)));
+  prompt_logprobs_.push_back({token, *scored.logprob});
+  prompt_top_.push_back(std::move(scored.top));
+  ++prompt_scored_;
+}
+
+void LiveRequest::take(const Sampled& sampled, std::vector<SerialEvent>& events) {
+  mask.clear();
+  append(sampled.token, false, &sampled, events);
+  if (!ended()) pause_if_due(events);
+}
+
+void LiveRequest::append(TokenId token, bool forced, const Sampled* sampled, std::vector<SerialEvent>& events) {
+  Event e = event(Event::Kind::token);
+  e.index = outputs();
+  e.token = token;
+  e.forced = forced;
+  if (sampled) {
+    e.logprob = sampled->logprob;
+    e.top = sampled->top;
+  }
+  events.push_back({serial, std::move(e)});
+  tokens.push_back(token);
+  seen.add_output(token);
+  const bool loops = loops_.add(token);
+  const FinishReason reason = verdict(token, loops && !forced);
+  if (reason != FinishReason::none) finish(reason, events);
+}
+
+FinishReason LiveRequest::verdict(TokenId token, bool loops) const {
+  const auto& stops = request.stop_tokens;
+  if (std::find(stops.begin(), stops.end(), token) != stops.end()) return FinishReason::stop;
+  if (request.max_tokens > 0 && outputs() >= request.max_tokens) return FinishReason::length;
+  if (tokens.size() >= context_) return FinishReason::length;
+  return loops ? FinishReason::repetition : FinishReason::none;
+}
+
+void LiveRequest::pause_if_due(std::vector<SerialEvent>& events) {
+  if (!pause_at_ || outputs() < *pause_at_) return;
+  paused_ = true;
+  Event e = event(Event::Kind::paused);
+  e.index = outputs();
+  events.push_back({serial, std::move(e)});
+}
+
+void LiveRequest::finish(FinishReason reason, std::vector<SerialEvent>& events) {
+  if (ended()) return;
+  reason_ = reason;
+  Event e = event(Event::Kind::finished);
+  e.reason = reason;
+  e.total = outputs();
+  e.cached = cached;
+  events.push_back({serial, std::move(e)});
+}
+
+void LiveRequest::fail(ErrorCode code, const std::string& message, std::vector<SerialEvent>& events) {
+  if (ended()) return;
+  finish(FinishReason::error, events);
+  events.back().event.error = code;
+  events.back().event.message = message;
+}
+
+}  // namespace hearth

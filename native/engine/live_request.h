@@ -1,0 +1,75 @@
+// What a request has become since it was submitted: its tokens, its KV, what it waits for, and which events follow
+// from a new token. It draws no token and runs no step.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "cache/sequence_kv.h"
+#include "engine/loop_detector.h"
+#include "engine/sampler.h"
+#include "engine/scheduler.h"
+#include "hearth/engine.h"
+
+namespace hearth {
+
+/// An event together with the submission that it belongs to (ids may be used again after a request has ended).
+struct SerialEvent {
+  uint64_t serial = 0;
+  Event event;
+};
+
+class LiveRequest {
+ public:
+  /// `serial` counts submissions. Takes the resume tokens as output already given; `start()` tells what follows.
+  LiveRequest(Request request, uint64_t serial, uint32_t context, const std::vector<GroupReach>& groups);
+
+  RequestId id() const { return request.id; }
+  uint32_t outputs() const { return static_cast<uint32_t>(tokens.size()) - prompt_size; }
+  bool ended() const { return reason_ != FinishReason::none; }
+  bool paused() const { return paused_; }
+  ScheduledRequest scheduled() const;
+
+  /// The events of the very beginning: paused, or finished when the resume tokens already ended it.
+  void start(std::vector<SerialEvent>& events);
+  /// The host's word. Ignored unless the request is paused at that index.
+  void guide(const Guide& guide, std::vector<SerialEvent>& events);
+  /// `rows` more positions are committed: prefill progress.
+  void progressed(std::vector<SerialEvent>& events);
+  /// Scores prompt token `position + 1` with the logits of the row at `position`, where that is asked for.
+  void score_prompt(uint32_t position, const float* logits, uint32_t vocabulary);
+  /// The sampled token that follows all tokens so far.
+  void take(const Sampled& sampled, std::vector<SerialEvent>& events);
+  void finish(FinishReason reason, std::vector<SerialEvent>& events);
+  void fail(ErrorCode code, const std::string& message, std::vector<SerialEvent>& events);
+
+  const uint64_t serial;
+  const Request request;
+  const uint32_t prompt_size;
+  std::vector<TokenId> tokens;      // prompt, then output
+  std::vector<uint32_t> mask;       // of the next output token; empty: none
+  SeenTokens seen;
+  SequenceKv kv;
+  bool running = false;             // holds a place in the scheduler's sense
+  uint32_t cached = 0;              // prompt tokens that came from a prefix cache: the place for it is here and in kv
+
+ private:
+  Event event(Event::Kind kind) const;
+  void append(TokenId token, bool forced, const Sampled* sampled, std::vector<SerialEvent>& events);
+  void pause_if_due(std::vector<SerialEvent>& events);
+  FinishReason verdict(TokenId token, bool loops) const;
+  bool scores_prompt() const { return request.prompt_logprobs && prompt_scored_ + 1 < prompt_size; }
+
+  const uint32_t context_;
+  LoopDetector loops_;
+  std::optional<uint32_t> pause_at_;
+  bool paused_ = false;
+  FinishReason reason_ = FinishReason::none;
+  uint32_t prefill_reported_ = 0;
+  uint32_t prompt_scored_ = 0;      // also after a preemption: nothing is scored twice
+  std::vector<TokenLogprob> prompt_logprobs_;
+  std::vector<std::vector<TokenLogprob>> prompt_top_;
+};
+
+}  // namespace hearth

@@ -1,0 +1,149 @@
+// Implements the mailbox: one mutex, held for moments, never across a step or a callback.
+#include "engine/mailbox.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "hearth/error.h"
+
+namespace hearth {
+namespace {
+
+[[noreturn]] void throw_stopped() { throw Error(ErrorCode::cancelled, "The model has been unloaded."); }
+
+}  // namespace
+
+void Mailbox::submit(Request request) {
+  std::unique_lock lock(mutex_);
+  if (stopped_) throw_stopped();
+  if (alive_.count(request.id)) throw Error(ErrorCode::invalid_request, "A request with this id is still running.");
+  Alive alive;
+  alive.serial = ++last_serial_;
+  alive.outputs = static_cast<uint32_t>(request.resume_tokens.size());
+  alive_[request.id] = alive;
+  mail_.requests.emplace_back(alive.serial, std::move(request));
+  has_mail_.notify_one();
+}
+
+void Mailbox::guide(RequestId id, Guide guide) {
+  std::unique_lock lock(mutex_);
+  const auto found = alive_.find(id);
+  if (found == alive_.end()) return;
+  mail_.guides.emplace_back(found->second.serial, std::move(guide));
+  has_mail_.notify_one();
+}
+
+void Mailbox::cancel(RequestId id) {
+  std::unique_lock lock(mutex_);
+  const auto found = alive_.find(id);
+  if (found == alive_.end()) return;
+  const Alive alive = found->second;
+  if (alive.taken) {
+    mail_.cancelled.push_back(alive.serial);
+  } else {
+    std::erase_if(mail_.requests, [&](const auto& each) { return each.first == alive.serial; });
+  }
+  if (alive.in_step) abandon_ = true;
+  alive_.erase(found);
+  end_cancelled(id, alive);
+  has_mail_.notify_one();
+  wake_host(lock);
+}
+
+void Mailbox::end_cancelled(RequestId id, const Alive& alive) {
+  Event e;
+  e.id = id;
+  e.kind = Event::Kind::finished;
+  e.reason = FinishReason::cancelled;
+  e.total = alive.outputs;
+  events_.push_back(std::move(e));
+}
+
+std::future<std::vector<float>> Mailbox::ask_logits(std::vector<TokenId> tokens, bool all_rows) {
+  auto job = std::make_unique<LogitsJob>();
+  job->tokens = std::move(tokens);
+  job->all_rows = all_rows;
+  auto result = job->result.get_future();
+  std::unique_lock lock(mutex_);
+  if (stopped_) throw_stopped();
+  mail_.jobs.push_back(std::move(job));
+  has_mail_.notify_one();
+  return result;
+}
+
+void Mailbox::on_events(std::function<void()> wake) {
+  std::unique_lock lock(mutex_);
+  wake_ = std::move(wake);
+  woken_ = false;
+  if (!events_.empty()) wake_host(lock);
+}
+
+std::vector<Event> Mailbox::drain() {
+  std::unique_lock lock(mutex_);
+  woken_ = false;
+  return std::exchange(events_, {});
+}
+
+void Mailbox::stop() {
+  std::unique_lock lock(mutex_);
+  if (stopped_) return;
+  stopped_ = true;
+  abandon_ = true;
+  for (const auto& [id, alive] : alive_) end_cancelled(id, alive);
+  alive_.clear();
+  for (auto& job : mail_.jobs) {
+    job->result.set_exception(std::make_exception_ptr(Error(ErrorCode::cancelled, "The model has been unloaded.")));
+  }
+  mail_ = {};
+  has_mail_.notify_one();
+  if (!events_.empty()) wake_host(lock);
+}
+
+std::optional<Mail> Mailbox::take(bool idle) {
+  std::unique_lock lock(mutex_);
+  const auto ready = [&] {
+    return stopped_ || !mail_.cancelled.empty() || !mail_.requests.empty() || !mail_.guides.empty() || !mail_.jobs.empty();
+  };
+  if (idle) has_mail_.wait(lock, ready);
+  if (stopped_) return std::nullopt;
+  for (const auto& [serial, request] : mail_.requests) {
+    const auto found = alive_.find(request.id);
+    if (found != alive_.end()) found->second.taken = true;
+  }
+  return std::exchange(mail_, {});
+}
+
+bool Mailbox::begin_step(const std::vector<uint64_t>& serials) {
+  std::unique_lock lock(mutex_);
+  if (stopped_) return false;
+  abandon_ = false;
+  for (auto& [id, alive] : alive_) {
+    alive.in_step = std::find(serials.begin(), serials.end(), alive.serial) != serials.end();
+  }
+  return true;
+}
+
+void Mailbox::publish(std::vector<SerialEvent> events) {
+  std::unique_lock lock(mutex_);
+  for (auto& [id, alive] : alive_) alive.in_step = false;
+  const size_t before = events_.size();
+  for (SerialEvent& each : events) {
+    const auto found = alive_.find(each.event.id);
+    if (found == alive_.end() || found->second.serial != each.serial) continue;  // cancelled meanwhile
+    if (each.event.kind == Event::Kind::token) found->second.outputs = each.event.index + 1;
+    if (each.event.kind == Event::Kind::finished) alive_.erase(found);
+    events_.push_back(std::move(each.event));
+  }
+  if (events_.size() > before) wake_host(lock);
+}
+
+void Mailbox::wake_host(std::unique_lock<std::mutex>& lock) {
+  if (woken_ || !wake_) return;
+  woken_ = true;
+  const std::function<void()> wake = wake_;  // called without the lock, so that it may call back
+  lock.unlock();
+  wake();
+  lock.lock();
+}
+
+}  // namespace hearth

@@ -1,0 +1,277 @@
+// Implements the engine thread's loop. A step is a transaction: only what ran to its end is committed.
+#include "engine/step_loop.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "hearth/error.h"
+
+namespace hearth {
+
+StepLoop::StepLoop(const LoopOptions& options, Backend& backend, StepRunner& runner, Mailbox& mailbox)
+    : options_(options), backend_(backend), runner_(runner), mailbox_(mailbox),
+      pool_(options.blocks, options.slab, [this](uint32_t blocks) {
+        try {
+          backend_.resize_kv(blocks);
+          return true;
+        } catch (const Error&) {
+          return false;  // the pool stays as it is; requests wait, or end when nobody can make room
+        }
+      }) {}
+
+void StepLoop::run() {
+  bool idle = true;
+  while (auto mail = mailbox_.take(idle)) {
+    try {
+      take(std::move(*mail));
+      idle = !step();
+    } catch (const std::exception& error) {
+      fail_all(error.what());  // out of memory outside a step, or a bug: the requests end, the thread does not
+      idle = true;
+    }
+  }
+}
+
+void StepLoop::fail_all(const std::string& why) {
+  for (auto& [serial, live] : live_) live.fail(ErrorCode::internal, why, events_);
+  sweep();
+  publish();
+}
+
+void StepLoop::take(Mail mail) {
+  for (uint64_t serial : mail.cancelled) {
+    const auto found = live_.find(serial);
+    if (found == live_.end()) continue;
+    found->second.kv.release(pool_);
+    live_.erase(found);
+  }
+  for (auto& [serial, request] : mail.requests) {
+    auto& live = live_.try_emplace(serial, std::move(request), serial, options_.context, options_.limits.groups).first->second;
+    live.start(events_);
+  }
+  for (auto& [serial, guide] : mail.guides) {
+    const auto found = live_.find(serial);
+    if (found != live_.end()) found->second.guide(guide, events_);
+  }
+  sweep();
+  publish();
+  for (auto& job : mail.jobs) {
+    try {
+      job->result.set_value(answer(*job));
+    } catch (...) {
+      job->result.set_exception(std::current_exception());
+    }
+  }
+}
+
+/// False: there is nothing that could be computed now.
+bool StepLoop::step() {
+  if (live_.empty()) return false;
+  const StepPlan plan = plan_step(limits_now(), state());
+  for (RequestId serial : plan.preempted) preempt(live(serial));
+  for (RequestId serial : plan.stuck) {
+    live(serial).fail(ErrorCode::out_of_ram, "There is not enough memory for the keys and values of this request.", events_);
+  }
+  if (!plan.rows.empty()) run_rows(plan.rows);
+  sweep();
+  publish();
+  return !plan.rows.empty() || !plan.stuck.empty();
+}
+
+/// While streams are running, a chunk of somebody's prompt may hold them up for stream_gap_seconds at most.
+SchedulerLimits StepLoop::limits_now() const {
+  SchedulerLimits limits = options_.limits;
+  const bool streams = std::any_of(live_.begin(), live_.end(), [](const auto& each) {
+    return each.second.running && each.second.tokens.size() == each.second.kv.committed() + 1;
+  });
+  if (streams && seconds_per_prompt_row_ > 0.0) {
+    const double rows = options_.stream_gap_seconds / seconds_per_prompt_row_;
+    limits.prefill_rows = std::min(limits.prefill_rows, static_cast<uint32_t>(std::clamp(rows, 16.0, 1e6)));
+  }
+  return limits;
+}
+
+SchedulerState StepLoop::state() const {
+  SchedulerState state;
+  state.blocks_available = pool_.available();
+  for (const auto& [serial, live] : live_) {
+    state.requests.push_back(live.scheduled());
+    state.requests.back().id = serial;
+  }
+  return state;
+}
+
+void StepLoop::preempt(LiveRequest& live) {
+  live.kv.release(pool_);
+  live.running = false;
+}
+
+/// Runs the rows together; where that fails, one by one, so that only the request at fault ends.
+void StepLoop::run_rows(const std::vector<PlannedRows>& rows) {
+  try {
+    compute(rows);
+    return;
+  } catch (const Error& error) {
+    if (rows.size() == 1) return live(rows[0].id).fail(error.code, error.what(), events_);
+  } catch (const std::exception& error) {
+    if (rows.size() == 1) return live(rows[0].id).fail(ErrorCode::internal, error.what(), events_);
+  }
+  for (const PlannedRows& each : rows) run_rows({each});
+}
+
+StepLoop::Outcome StepLoop::compute(const std::vector<PlannedRows>& rows) {
+  std::vector<StepRows> step;
+  std::vector<uint64_t> serials;
+  const auto roll_back = [&] {
+    for (const PlannedRows& each : rows) live(each.id).kv.roll_back(pool_);
+  };
+  for (const PlannedRows& each : rows) {
+    LiveRequest& request = live(each.id);
+    if (!request.kv.begin(pool_, each.rows)) {
+      // Growing the pool was refused after the plan was made; the next plan knows.
+      roll_back();
+      return Outcome::given_up;
+    }
+    request.running = true;
+    step.push_back({&request.tokens, &request.kv, each.first, each.rows, each.outputs});
+    serials.push_back(each.id);
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  try {
+    if (!mailbox_.begin_step(serials) || !runner_.run(step, mailbox_.abandon())) {
+      roll_back();
+      return Outcome::given_up;
+    }
+  } catch (...) {
+    roll_back();
+    throw;
+  }
+  uint32_t output = 0;
+  for (const PlannedRows& each : rows) {
+    absorb(live(each.id), each, output);
+    output += each.outputs;
+  }
+  measure(rows, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  return Outcome::done;
+}
+
+/// The rows were computed: commit them, score the prompt, draw the next token.
+void StepLoop::absorb(LiveRequest& live, const PlannedRows& rows, uint32_t first_output) {
+  live.kv.commit(pool_);
+  const uint32_t end = rows.first + rows.rows;
+  try {
+    for (uint32_t i = 0; i < rows.outputs; ++i) {
+      live.score_prompt(end - rows.outputs + i, runner_.logits(first_output + i), options_.vocabulary);
+    }
+    live.progressed(events_);
+    if (end == live.tokens.size() && rows.outputs > 0) sample_next(live, runner_.logits(first_output + rows.outputs - 1));
+  } catch (const Error& error) {
+    live.fail(error.code, error.what(), events_);
+  }
+}
+
+void StepLoop::sample_next(LiveRequest& live, const float* logits) {
+  SampleInput input;
+  input.logits = logits;
+  input.vocabulary = options_.vocabulary;
+  input.sampling = &live.request.sampling;
+  input.seen = &live.seen;
+  input.banned = &live.request.banned_tokens;
+  input.mask = &live.mask;
+  input.position = live.tokens.size();
+  live.take(sample(input, scratch_), events_);
+}
+
+void StepLoop::measure(const std::vector<PlannedRows>& rows, double seconds) {
+  uint64_t prompt_rows = 0, tokens = 0;
+  for (const PlannedRows& each : rows) {
+    if (each.rows > 1 || each.first < live(each.id).prompt_size) prompt_rows += each.rows;
+    else ++tokens;
+  }
+  if (prompt_rows > 0 && tokens == 0) {
+    const double each = seconds / double(prompt_rows);
+    seconds_per_prompt_row_ = seconds_per_prompt_row_ > 0.0 ? 0.7 * seconds_per_prompt_row_ + 0.3 * each : each;
+  }
+  std::lock_guard lock(stats_mutex_);
+  if (prompt_rows > 0) prefill_rate_.add(seconds, prompt_rows);
+  if (tokens > 0) decode_rate_.add(seconds, tokens);
+  stats_.prompt_tokens += prompt_rows;
+}
+
+/// Ended requests give everything back.
+void StepLoop::sweep() {
+  for (auto each = live_.begin(); each != live_.end();) {
+    if (each->second.ended()) {
+      each->second.kv.release(pool_);
+      each = live_.erase(each);
+    } else {
+      ++each;
+    }
+  }
+}
+
+void StepLoop::publish() {
+  {
+    std::lock_guard lock(stats_mutex_);
+    for (const SerialEvent& each : events_) {
+      stats_.output_tokens += each.event.kind == Event::Kind::token ? 1 : 0;
+      stats_.requests += each.event.kind == Event::Kind::finished ? 1 : 0;
+    }
+    stats_.running = stats_.waiting = 0;
+    for (const auto& [serial, live] : live_) ++(live.running ? stats_.running : stats_.waiting);
+    stats_.blocks_used = pool_.used();
+    stats_.blocks_free = pool_.available();
+    stats_.kv_bytes_used = pool_.used() * options_.block_bytes;
+    stats_.kv_bytes_total = pool_.size() * options_.block_bytes;
+    stats_.scratch_bytes = backend_.scratch_bytes();
+    stats_.prefill_tps = prefill_rate_.per_second();
+    stats_.decode_tps = decode_rate_.per_second();
+  }
+  mailbox_.publish(std::exchange(events_, {}));
+}
+
+EngineStats StepLoop::stats() const {
+  std::lock_guard lock(stats_mutex_);
+  return stats_;
+}
+
+std::vector<float> StepLoop::answer(const LogitsJob& job) {
+  SequenceKv kv(options_.limits.groups);
+  std::vector<float> out;
+  try {
+    compute_logits(job, kv, out);
+  } catch (...) {
+    kv.roll_back(pool_);
+    kv.release(pool_);
+    throw;
+  }
+  kv.release(pool_);
+  return out;
+}
+
+void StepLoop::compute_logits(const LogitsJob& job, SequenceKv& kv, std::vector<float>& out) {
+  const auto total = static_cast<uint32_t>(job.tokens.size());
+  const uint32_t chunk = job.all_rows ? std::min(options_.limits.prefill_rows, options_.limits.output_rows)
+                                      : options_.limits.prefill_rows;
+  while (kv.committed() < total) {
+    const uint32_t first = kv.committed(), rows = std::min(chunk, total - first);
+    const uint32_t outputs = job.all_rows ? rows : (first + rows == total ? 1 : 0);
+    if (!kv.begin(pool_, rows)) throw Error(ErrorCode::out_of_ram, "The engine is busy: no room for these tokens.");
+    if (!mailbox_.begin_step({}) || !runner_.run({{&job.tokens, &kv, first, rows, outputs}}, mailbox_.abandon())) {
+      throw Error(ErrorCode::cancelled, "The model has been unloaded.");
+    }
+    kv.commit(pool_);
+    if (outputs > 0) out.insert(out.end(), runner_.logits(0), runner_.logits(outputs));
+  }
+}
+
+void StepLoop::warm_up(const std::atomic<bool>* abandon) {
+  const std::vector<TokenId> tokens{0};
+  SequenceKv kv(options_.limits.groups);
+  if (!kv.begin(pool_, 1)) throw Error(ErrorCode::out_of_ram, "There is no memory for keys and values.", options_.block_bytes, 0);
+  runner_.run({{&tokens, &kv, 0, 1, 1}}, abandon);
+  kv.roll_back(pool_);
+  publish();
+}
+
+}  // namespace hearth

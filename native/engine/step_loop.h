@@ -1,0 +1,76 @@
+// The engine thread's loop: take mail, plan, run, sample, emit (see design.md). It owns the live requests and the KV pool.
+// It decides nothing that the scheduler, the sampler or LiveRequest could decide.
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "cache/block_pool.h"
+#include "engine/live_request.h"
+#include "engine/mailbox.h"
+#include "engine/rate_meter.h"
+#include "engine/sampler.h"
+#include "engine/scheduler.h"
+#include "engine/step_runner.h"
+
+namespace hearth {
+
+struct LoopOptions {
+  SchedulerLimits limits;
+  uint32_t context = 0, vocabulary = 0;
+  uint32_t blocks = 0, slab = 0;  // of the KV pool
+  uint64_t block_bytes = 0;
+  double stream_gap_seconds = 1.0;  // bound of a step's prefill while streams are running
+};
+
+class StepLoop {
+ public:
+  StepLoop(const LoopOptions& options, Backend& backend, StepRunner& runner, Mailbox& mailbox);
+
+  /// Runs until the mailbox says stop.
+  void run();
+  /// One step over one row that nobody asked for: touches what a first request would have to wait for.
+  void warm_up(const std::atomic<bool>* abandon);
+  EngineStats stats() const;
+
+ private:
+  using Live = std::unordered_map<uint64_t, LiveRequest>;
+  enum class Outcome { done, given_up };
+
+  void take(Mail mail);
+  bool step();
+  SchedulerLimits limits_now() const;
+  SchedulerState state() const;
+  void preempt(LiveRequest& live);
+  void run_rows(const std::vector<PlannedRows>& rows);
+  Outcome compute(const std::vector<PlannedRows>& rows);
+  void absorb(LiveRequest& live, const PlannedRows& rows, uint32_t first_output);
+  void sample_next(LiveRequest& live, const float* logits);
+  void measure(const std::vector<PlannedRows>& rows, double seconds);
+  void fail_all(const std::string& why);
+  void sweep();
+  void publish();
+
+  std::vector<float> answer(const LogitsJob& job);
+  void compute_logits(const LogitsJob& job, SequenceKv& kv, std::vector<float>& out);
+
+  LiveRequest& live(RequestId serial) { return live_.at(serial); }
+
+  const LoopOptions options_;
+  Backend& backend_;
+  StepRunner& runner_;
+  Mailbox& mailbox_;
+  BlockPool pool_;
+  Live live_;  // by serial; the scheduler's ids are serials
+  std::vector<SerialEvent> events_;
+  SamplerScratch scratch_;
+  double seconds_per_prompt_row_ = 0.0;
+
+  mutable std::mutex stats_mutex_;
+  EngineStats stats_;
+  RateMeter prefill_rate_, decode_rate_;
+};
+
+}  // namespace hearth

@@ -1,0 +1,41 @@
+// Implements the running of one step.
+#include "engine/step_runner.h"
+
+namespace hearth {
+
+StepInputs make_step_inputs(const std::vector<StepRows>& rows, uint32_t groups) {
+  StepInputs inputs;
+  inputs.groups = groups;
+  inputs.sequences = static_cast<uint32_t>(rows.size());
+  for (uint32_t s = 0; s < rows.size(); ++s) {
+    const StepRows& r = rows[s];
+    for (uint32_t i = 0; i < r.rows; ++i) {
+      if (i + r.outputs >= r.rows) inputs.output_rows.push_back(inputs.rows());
+      inputs.tokens.push_back((*r.tokens)[r.first + i]);
+      inputs.positions.push_back(r.first + i);
+      inputs.sequence.push_back(s);
+    }
+    for (const BlockTable& table : r.kv->tables()) {
+      inputs.table_begin.push_back(static_cast<uint32_t>(inputs.blocks.size()));
+      inputs.blocks.insert(inputs.blocks.end(), table.entries().begin(), table.entries().end());
+    }
+  }
+  return inputs;
+}
+
+StepRunner::StepRunner(Backend& backend, const Transformer& transformer, uint32_t groups, uint32_t vocabulary)
+    : backend_(backend), transformer_(transformer), groups_(groups), vocabulary_(vocabulary),
+      with_logits_(transformer.record(StepTail::logits)), kv_only_(transformer.record(StepTail::kv_only)) {}
+
+bool StepRunner::run(const std::vector<StepRows>& rows, const std::atomic<bool>* abandon) {
+  const StepInputs inputs = make_step_inputs(rows, groups_);
+  const auto outputs = static_cast<uint32_t>(inputs.output_rows.size());
+  if (!backend_.submit(outputs > 0 ? with_logits_ : kv_only_, inputs, abandon)->wait()) return false;
+  if (outputs > 0) {
+    logits_.resize(size_t(outputs) * vocabulary_);
+    backend_.read(transformer_.logits(), 0, outputs, logits_.data());
+  }
+  return true;
+}
+
+}  // namespace hearth
