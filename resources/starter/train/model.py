@@ -115,11 +115,9 @@ class Attention(nn.Module):
         group = c.heads // c.kv_heads
         qs = qs.reshape(B, c.kv_heads, group * T, c.head_dim)          # heads of one kv group side by side
         s = torch.matmul(qs, ks.transpose(2, 3)).float().view(B, c.heads, T, T) * c.head_dim ** -0.5 + mask
-        sink = self.sinks.view(1, -1, 1, 1)
-        top = torch.maximum(s.amax(-1, keepdim=True), sink).detach()
-        e = torch.exp(s - top)
-        p = e / (e.sum(-1, keepdim=True) + torch.exp(sink - top))      # the sink takes a share and has no value
-        o = torch.matmul(p.view(B, c.kv_heads, group * T, T).to(vs.dtype), vs)
+        sink = self.sinks.view(1, -1, 1, 1).expand(B, c.heads, T, 1)
+        p = torch.cat([s, sink], -1).softmax(-1)[..., :T]              # the sink takes a share and has no value
+        o = torch.matmul(p.reshape(B, c.kv_heads, group * T, T).to(vs.dtype), vs)
         o = o.view(B, c.heads, T, c.head_dim).transpose(1, 2).reshape(B, T, q)
         return F.linear(o, wout, self.out_bias)
 
@@ -138,7 +136,8 @@ class Experts(nn.Module):
     def forward(self, x, quant):
         """x [N, hidden] -> ([N, hidden], balance loss). Rows are grouped by expert; nothing is dropped."""
         c = self.c
-        up, down = quant.experts(self.up), quant.experts(self.down)
+        up, down = quant.experts(self.up).unbind(0), quant.experts(self.down).unbind(0)
+        up_bias, down_bias = self.up_bias.unbind(0), self.down_bias.unbind(0)
         with torch.autocast('cpu', enabled=False):
             logits = F.linear(x.float(), self.router, self.router_bias)
             top, index = logits.topk(c.top_k, -1)
@@ -152,11 +151,11 @@ class Experts(nn.Module):
         for e, xe in enumerate(x[rows].split(counts)):
             if xe.shape[0] == 0:
                 continue
-            gate, lin = F.linear(xe, up[e], self.up_bias[e]).chunk(2, -1)
+            gate, lin = F.linear(xe, up[e], up_bias[e]).chunk(2, -1)
             gate = gate.clamp(max=c.swiglu_limit)
             lin = lin.clamp(-c.swiglu_limit, c.swiglu_limit)
             act = gate * torch.sigmoid(1.702 * gate) * (lin + 1)
-            out.append(F.linear(act, down[e], self.down_bias[e]))
+            out.append(F.linear(act, down[e], down_bias[e]))
         y = torch.cat(out).float() * weight.flatten()[order][:, None]
         return torch.zeros(x.shape, dtype=torch.float32).index_add(0, rows, y), balance
 
