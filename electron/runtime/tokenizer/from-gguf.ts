@@ -42,7 +42,8 @@ function spokenTokens(tokens: readonly string[], vocabulary: Vocabulary): Map<st
   const ids = new Map<string, TokenId>();
   for (let id = tokens.length - 1; id >= 0; id--) {
     const kind = vocabulary.kind(id);
-    if (kind === TokenKind.normal || kind === TokenKind.byte || kind === TokenKind.userDefined) ids.set(tokens[id]!, id);
+    if (kind === TokenKind.normal || kind === TokenKind.byte || kind === TokenKind.userDefined)
+      ids.set(tokens[id]!, id);
   }
   return ids;
 }
@@ -64,7 +65,10 @@ export function byteLevelTokens(ids: ReadonlyMap<string, TokenId>): Int32Array {
 }
 
 /** Rank is the place in the list. Rules whose parts or result are no tokens of plain text are left out. */
-export function mergeTable(merges: readonly (RawText | readonly [string, string])[], ids: ReadonlyMap<string, TokenId>) {
+export function mergeTable(
+  merges: readonly (RawText | readonly [string, string])[],
+  ids: ReadonlyMap<string, TokenId>,
+) {
   const table = new MergeTable(merges.length);
   merges.forEach((merge, rank) => {
     let left: string;
@@ -89,7 +93,8 @@ export function mergeTable(merges: readonly (RawText | readonly [string, string]
 function sentencePiece(source: TokenizerSource, ids: Map<string, TokenId>, vocabulary: Vocabulary): TextModel {
   const byteTokens = new Int32Array(256).fill(-1);
   for (let id = 0; id < vocabulary.size; id++) {
-    if (vocabulary.kind(id) === TokenKind.byte && vocabulary.byteLength(id) === 1) byteTokens[vocabulary.bytes(id)[0]!] = id;
+    if (vocabulary.kind(id) === TokenKind.byte && vocabulary.byteLength(id) === 1)
+      byteTokens[vocabulary.bytes(id)[0]!] = id;
   }
   return new SentencePieceModel({
     ids: new Map([...ids].filter(([, id]) => vocabulary.kind(id) !== TokenKind.byte)),

@@ -34,7 +34,7 @@ export class PreTokenizer {
   }
 
   split(text: string, emit: Emit): void {
-    for (let at = 0; at < text.length; ) {
+    for (let at = 0; at < text.length;) {
       const end = this.windowEnd(text, at);
       this.apply(0, at === 0 && end === text.length ? text : text.slice(at, end), emit);
       at = end;
@@ -129,7 +129,11 @@ function splitMerged(expression: RegExp, behaviour: SplitBehaviour, invert: bool
   flush();
 }
 
-function eachSpan(expression: RegExp, text: string, visit: (start: number, end: number, matched: boolean) => void): void {
+function eachSpan(
+  expression: RegExp,
+  text: string,
+  visit: (start: number, end: number, matched: boolean) => void,
+): void {
   let at = 0;
   for (const match of text.matchAll(expression)) {
     if (match.index > at) visit(at, match.index, false);

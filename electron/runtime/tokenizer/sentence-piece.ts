@@ -30,7 +30,7 @@ export class SentencePieceModel {
   encode(text: string, out: TokenId[], first: boolean): void {
     if (text === '') return;
     const marked = (first && this.options.addSpacePrefix ? ' ' + text : text).replaceAll(' ', SPACE_MARK);
-    for (let at = 0; at < marked.length; ) {
+    for (let at = 0; at < marked.length;) {
       const end = windowEnd(marked, at);
       this.encodeWindow(marked.slice(at, end), out);
       at = end;
@@ -91,7 +91,7 @@ class Symbols {
     this.next = new Int32Array(n + 1);
     this.previous = new Int32Array(n + 1);
     let before = -1;
-    for (let at = 0; at < n; ) {
+    for (let at = 0; at < n;) {
       const size = text.codePointAt(at)! > 0xffff ? 2 : 1;
       this.length[at] = size;
       this.next[at] = at + size;

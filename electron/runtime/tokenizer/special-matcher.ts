@@ -39,7 +39,7 @@ export class SpecialMatcher {
   /** Calls `onText` for the stretches between special tokens (never empty) and `onSpecial` for these, in order. */
   split(text: string, onText: (text: string) => void, onSpecial: (id: TokenId, name: string) => void): void {
     let from = 0;
-    for (let at = 0; at < text.length && !this.empty; ) {
+    for (let at = 0; at < text.length && !this.empty;) {
       const end = this.matchAt(text, at);
       if (end < 0) {
         at++;
