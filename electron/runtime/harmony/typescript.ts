@@ -101,10 +101,12 @@ function oneOfProperty(label: string, value: Schema, indent: string, depth: numb
   const fallback = defaultOf(value);
   if (fallback !== undefined) out += `${indent}// ${fallback}\n`;
   out += `${label}\n`;
-  for (const variant of variants) {
+  variants.forEach((variant, i) => {
     const type = withNull(schemaToTypeScript(variant, `${indent}   `, depth + 1), variant);
-    out += `${indent} | ${type}${comments([descriptionOf(variant), defaultOf(variant)])}\n`;
-  }
+    // the library's oddity: beside a description of the property the first variant's own is never shown
+    const repeated = description !== undefined && (i === 0 || descriptionOf(variant) === description);
+    out += `${indent} | ${type}${comments([repeated ? undefined : descriptionOf(variant), defaultOf(variant)])}\n`;
+  });
   return `${out}${indent},\n`;
 }
 
