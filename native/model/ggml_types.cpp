@@ -10,6 +10,7 @@ constexpr GgmlType types[] = {
     {1, "F16", 1, 2, DType::f16},
     {2, "Q4_0", 32, 18, DType::q4_0},
     {3, "Q4_1", 32, 20, DType::q4_1},
+    {4, "MXFP4 of Ollama", 32, 17, std::nullopt},  // nibble pairs in sequence, unlike type 39
     {6, "Q5_0", 32, 22, DType::q5_0},
     {7, "Q5_1", 32, 24, DType::q5_1},
     {8, "Q8_0", 32, 34, DType::q8_0},

@@ -76,7 +76,7 @@ uint32_t read_gguf_head_dim(const GgufMeta& meta, const std::string& prefix) {
 }
 
 RopeSpec read_gguf_rope(const GgufMeta& meta, const std::string& prefix, const ModelSpec& spec, RopeLayout layout,
-                        bool truncate) {
+                        bool truncate, const char* unnamed) {
   RopeSpec rope;
   rope.layout = layout;
   uint64_t dims = meta.integer(prefix + "rope.dimension_count", 2, spec.head_dim).value_or(spec.head_dim);
@@ -87,9 +87,9 @@ RopeSpec read_gguf_rope(const GgufMeta& meta, const std::string& prefix, const M
   rope.theta = meta.real(prefix + "rope.freq_base", 1.0001, bounds::theta).value_or(10000.0);
   auto factor = meta.real(prefix + "rope.scaling.factor", 0.0, bounds::factor);
   auto linear = meta.real(prefix + "rope.scale_linear", 0.0, bounds::factor);  // files before scaling.type
-  std::string type = meta.text(prefix + "rope.scaling.type").value_or(linear ? "linear" : "none");
   double scale = factor.value_or(linear.value_or(1.0));
   if (scale <= 0.0) scale = 1.0;  // 0 stands for "none" in old files
+  std::string type = meta.text(prefix + "rope.scaling.type").value_or(scale == 1.0 ? "none" : linear ? "linear" : unnamed);
   if (type == "linear") {
     rope.linear_factor = scale;
   } else if (type == "yarn") {

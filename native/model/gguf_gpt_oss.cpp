@@ -31,9 +31,10 @@ std::string either(const Binder& binder, const std::string& name, const std::str
   return !binder.has(name) && binder.has(older) ? older : name;
 }
 
-void bind_experts(Binder& binder, const std::string& block, const ModelSpec& spec, const GptOssShape& shape, LayerWeights& out) {
+void bind_experts(Binder& binder, const std::string& block, const ModelSpec& spec, const GptOssShape& shape, bool pairs_fused,
+                  LayerWeights& out) {
   uint64_t experts = shape.experts, inner = shape.intermediate, hidden = spec.hidden;
-  if (!binder.has(block + "ffn_gate_exps.weight") && binder.has(block + "ffn_gate_up_exps.weight")) {
+  if (pairs_fused && binder.has(block + "ffn_gate_up_exps.weight")) {
     Matrix pairs = binder.experts(block + "ffn_gate_up_exps.weight", experts, 2 * inner, hidden);
     out.gate = rows_of(pairs, 0, shape.intermediate, 2);
     out.up = rows_of(pairs, 1, shape.intermediate, 2);
@@ -48,7 +49,8 @@ void bind_experts(Binder& binder, const std::string& block, const ModelSpec& spe
   out.down_bias = binder.vector(block + "ffn_down_exps.bias", {experts, hidden});
 }
 
-void bind_layer(Binder& binder, const std::string& block, const ModelSpec& spec, const GptOssShape& shape, LayerWeights& out) {
+void bind_layer(Binder& binder, const std::string& block, const ModelSpec& spec, const GptOssShape& shape, bool pairs_fused,
+                LayerWeights& out) {
   uint64_t hidden = spec.hidden;
   out.attention_norm = binder.vector(block + "attn_norm.weight", {hidden});
   bind_gguf_qkv(binder, block, spec, true, out);
@@ -59,7 +61,7 @@ void bind_layer(Binder& binder, const std::string& block, const ModelSpec& spec,
   out.mlp_norm = binder.vector(either(binder, block + "post_attention_norm.weight", block + "ffn_norm.weight"), {hidden});
   out.router = binder.matrix(block + "ffn_gate_inp.weight", shape.experts, hidden);
   out.router_bias = binder.vector(block + "ffn_gate_inp.bias", {shape.experts});
-  bind_experts(binder, block, spec, shape, out);
+  bind_experts(binder, block, spec, shape, pairs_fused, out);
 }
 
 }  // namespace
@@ -81,11 +83,15 @@ void read_gguf_gpt_oss(const GgufMeta& meta, Binder& binder, const OpenOptions& 
   if (!meta.has(inner)) inner = prefix + "feed_forward_length";
   shape.intermediate = static_cast<uint32_t>(meta.need_integer(inner, 1, bounds::intermediate));
   // GGUF has no key for the cut of YaRN's range; the published model does not round it (ENGINE reference 1.3).
-  shape.rope = read_gguf_rope(meta, prefix, spec, RopeLayout::half_split, options.yarn_truncate);
+  shape.rope = read_gguf_rope(meta, prefix, spec, RopeLayout::half_split, options.yarn_truncate, "yarn");
   fill_gpt_oss(shape, spec);
 
   out.weights.layers.resize(layers);
-  for (uint32_t i = 0; i < layers; ++i) bind_layer(binder, say("blk.", i, "."), spec, shape, out.weights.layers[i]);
+  // Ollama's files fuse gate and up row by row; others that fuse them put one after the other, which is not read here.
+  bool pairs_fused = prefix == "gptoss.";
+  for (uint32_t i = 0; i < layers; ++i) {
+    bind_layer(binder, say("blk.", i, "."), spec, shape, pairs_fused, out.weights.layers[i]);
+  }
   bind_gguf_ends(binder, spec, out.weights);
 }
 

@@ -73,7 +73,7 @@ void read_gguf_llama(const GgufMeta& meta, Binder& binder, const OpenOptions& op
   shape.out_bias = binder.has("blk.0.attn_output.bias");
   shape.mlp_bias = binder.has("blk.0.ffn_gate.bias");
   // Files of this family were made for ggml, which rounds YaRN's range; so it is rounded here whatever the switch says.
-  shape.rope = read_gguf_rope(meta, "llama.", spec, RopeLayout::interleaved, true);
+  shape.rope = read_gguf_rope(meta, "llama.", spec, RopeLayout::interleaved, true, "linear");
   read_divisors(binder, options.weights, shape.rope);
   fill_llama(shape, spec);
 

@@ -1,14 +1,88 @@
-// Hugging Face folders; see hf_model.h. Not written yet: every path is refused.
+// From a Hugging Face folder to a ModelFile; see hf_model.h.
 #include "model/hf_model.h"
 
+#include <filesystem>
+
+#include "model/families.h"
+#include "model/hf_tokenizer.h"
+#include "model/identity.h"
+#include "model/model_info.h"
 #include "model/words.h"
 
 namespace hearth {
 
-ModelFile open_hf_folder(const std::string& path, const OpenOptions&) {
-  fail(ErrorCode::unsupported_architecture, file_name(path), ": safetensors cannot be read yet");
+namespace {
+
+using Reader = void (*)(const HfConfig&, Binder&, const OpenOptions&, ModelFile&);
+
+Reader find_reader(const HfConfig& config, std::string& family) {
+  family = config.text("model_type").value_or("");
+  auto classes = config.texts("architectures");
+  if (family.empty() && classes && !classes->empty()) family = classes->front();
+  if (family == "gpt_oss" || family == "GptOssForCausalLM") return read_hf_gpt_oss;
+  if (family == "llama" || family == "LlamaForCausalLM") return read_hf_llama;
+  return nullptr;
 }
 
-ModelFile open_hf_file(const std::string& path, const OpenOptions& options) { return open_hf_folder(path, options); }
+TensorTable hf_tensors(const HfFolder& folder) {
+  TensorTable table;
+  for (const HfShard& shard : folder.shards) {
+    uint32_t index = static_cast<uint32_t>(table.files.size());
+    table.files.push_back(shard.file);
+    for (const SafetensorsTensor& tensor : shard.safetensors.tensors) {
+      if (tensor.bytes == 0) continue;  // nothing that a model could need
+      Tensor entry{tensor.type, tensor.dtype, tensor.shape, shard.file->bytes().data() + tensor.offset, tensor.bytes, index};
+      if (!table.tensors.emplace(tensor.name, std::move(entry)).second) {
+        fail(ErrorCode::bad_file, shard.file->name(), " repeats the tensor ", shown(tensor.name), " of another file");
+      }
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+ModelFile open_hf_folder(const std::string& path, const OpenOptions& options) {
+  return read_hf_model(read_hf_folder(path), options);
+}
+
+ModelFile open_hf_file(const std::string& path, const OpenOptions& options) {
+  namespace fs = std::filesystem;
+  fs::path where = fs::u8path(path);
+  auto folder8 = where.has_parent_path() ? where.parent_path().u8string() : fs::path(".").u8string();
+  std::string folder(folder8.begin(), folder8.end()), name = file_name(path);
+  if (name == "config.json" || name == "model.safetensors.index.json") return open_hf_folder(folder, options);
+  auto name8 = where.filename().u8string();
+  if (path.ends_with(".safetensors")) {
+    return read_hf_model(read_hf_folder(folder, std::string(name8.begin(), name8.end())), options);
+  }
+  auto file = MappedFile::open(path);
+  std::string what = file->bytes().empty() ? "empty" : impostor_words(file->bytes());
+  fail(ErrorCode::bad_file, name, what.empty() ? " is neither a GGUF nor a safetensors model" : " is no model but ", what);
+}
+
+ModelFile read_hf_model(const HfFolder& folder, const OpenOptions& options) {
+  if (!folder.config) fail(ErrorCode::incomplete_model, folder.name, ": config.json is missing");
+  JsonValue json = parse_json(*folder.config, "config.json");
+  HfConfig config(json, "config.json");
+  std::string family;
+  Reader reader = find_reader(config, family);
+  if (!reader) {
+    fail(ErrorCode::unsupported_architecture, folder.name, " is of the architecture ", family.empty() ? "?" : shown(family),
+         ", which Hearth does not know; it knows gpt_oss and llama");
+  }
+  ModelFile out;
+  out.spec.name = folder.name;
+  out.spec.license = folder.license;
+  TensorTable table = hf_tensors(folder);
+  Binder binder(table, folder.name, options.weights);
+  reader(config, binder, options, out);
+  if (options.tokenizer) out.tokenizer = read_hf_tokenizer(folder, config, out.warnings);
+  // config.json is part of the identity, whole: the same weights under another configuration are another model.
+  std::vector<IdentifiedFile> identified = {{std::as_bytes(std::span(*folder.config)), folder.config->size()}};
+  for (const HfShard& shard : folder.shards) identified.push_back({shard.file->bytes(), shard.safetensors.data_begin});
+  finish_model(table, binder, folder.path, identified, out);
+  return out;
+}
 
 }  // namespace hearth

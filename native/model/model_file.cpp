@@ -15,13 +15,33 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 bool has_magic(const std::string& path) {
   auto file = MappedFile::open(path);
   return file->bytes().size() >= 4 && std::memcmp(file->bytes().data(), "GGUF", 4) == 0;
+}
+
+/// Two parts of one split model.
+bool same_split(const std::string& a, const std::string& b) {
+  return a.size() == b.size() && a.size() > 20 && a.compare(0, a.size() - 20, b, 0, b.size() - 20) == 0 &&
+         a.compare(a.size() - 14, 14, b, b.size() - 14, 14) == 0 && a.compare(a.size() - 14, 4, "-of-") == 0;
+}
+
+/// A folder that is no Hugging Face model may hold one GGUF model, whole or split.
+ModelFile open_folder(const std::string& path, const OpenOptions& options) {
+  if (is_hf_folder(path)) return open_hf_folder(path, options);
+  std::vector<std::string> models;
+  for (const std::string& name : files_ending(path, ".gguf")) {
+    if (name.starts_with("mmproj")) continue;  // an image encoder, no language model
+    if (!models.empty() && same_split(models.back(), name)) continue;
+    models.push_back(name);
+  }
+  if (models.empty()) fail(ErrorCode::file_not_found, "There is no model in the folder ", file_name(path));
+  if (models.size() > 1) {
+    fail(ErrorCode::bad_file, "The folder ", file_name(path), " holds several models: ", list_words(models, 4),
+         "; choose one of them");
+  }
+  auto joined = (fs::u8path(path) / fs::u8path(models.front())).u8string();
+  return open_gguf_model({joined.begin(), joined.end()}, options);
 }
 
 }  // namespace
@@ -30,8 +50,8 @@ ModelFile open_model(const std::string& path, const OpenOptions& options) {
   std::error_code error;
   fs::path where = fs::u8path(path);
   if (!fs::exists(where, error)) fail(ErrorCode::file_not_found, "There is no file or folder ", file_name(path));
-  if (fs::is_directory(where, error)) return open_hf_folder(path, options);
-  if (ends_with(path, ".gguf") || has_magic(path)) return open_gguf_model(path, options);
+  if (fs::is_directory(where, error)) return open_folder(path, options);
+  if (path.ends_with(".gguf") || has_magic(path)) return open_gguf_model(path, options);
   return open_hf_file(path, options);
 }
 
