@@ -285,7 +285,8 @@ let loaded: Addon | undefined;
 export function loadAddon(): Addon {
   if (loaded) return loaded;
   const path = addonPath();
-  if (!path) throw new Error(`The native engine is not built: no prebuilds/${process.platform}-${process.arch}/hearth.node`);
+  if (!path)
+    throw new Error(`The native engine is not built: no prebuilds/${process.platform}-${process.arch}/hearth.node`);
   loaded = createRequire(import.meta.url)(path) as Addon;
   return loaded;
 }

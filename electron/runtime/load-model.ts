@@ -1,0 +1,72 @@
+// Loads a model: engine, tokenizer and prompt thread side by side, with progress. What fails takes the others back.
+import { HearthError } from '../contract/errors';
+import type { GenerationEvent, Loaded, ModelInfo } from '../contract/runtime';
+import type { Addon, NativeInspection, NativeLoad } from './addon';
+import type { FullParams } from './host-link';
+import { ModelSession } from './model-session';
+import { modelTraits } from './model-traits';
+import { PromptThread } from './prompt-thread';
+import { createTokenizer } from './tokenizer';
+import { tokenizerSource } from './tokenizer-source';
+
+export type Phase = 'open' | 'weights' | 'tokenizer' | 'warmup';
+
+export interface LoadContext {
+  addon: Addon;
+  /** The module that serves prompts in a thread. */
+  entry: URL;
+  onProgress(phase: Phase, fraction: number): void;
+  emit(events: GenerationEvent[]): void;
+}
+
+/** Throws HearthError, with nothing left behind. */
+export async function loadModel(options: FullParams<'load'>, context: LoadContext): Promise<ModelSession> {
+  const begun = performance.now();
+  const { addon } = context;
+  const { path, ...rest } = options;
+  context.onProgress('open', 0);
+  // First what the file says: a file that is no model costs no load.
+  const inspection = await addon.inspect(path);
+  const load = addon.load({ modelPath: path, ...rest }, (phase, fraction) => context.onProgress(phase, fraction));
+  load.engine.catch(() => undefined);
+  const prompts = new PromptThread(context.entry, inspection.tokenizer);
+  try {
+    return await assemble(load, inspection, prompts, context, begun);
+  } catch (error) {
+    load.cancel();
+    await prompts.close();
+    await load.engine.then((engine) => engine.close()).catch(() => undefined);
+    throw HearthError.from(error);
+  }
+}
+
+async function assemble(
+  load: NativeLoad,
+  inspection: NativeInspection,
+  prompts: PromptThread,
+  context: LoadContext,
+  begun: number,
+): Promise<ModelSession> {
+  const { addon } = context;
+  const tokenizer = createTokenizer(tokenizerSource(inspection.tokenizer));
+  const engine = await load.engine;
+  context.onProgress('tokenizer', 0.98);
+  await prompts.tokenize('');
+  const info = engine.info();
+  const traits = modelTraits(tokenizer, info.model.vocabulary);
+  const loaded: Loaded = {
+    model: modelInfo(info.model),
+    abilities: traits.abilities,
+    context: info.context,
+    kernels: info.kernels,
+    engineBuild: info.build,
+    defaultTemperature: traits.defaultTemperature,
+    loadMs: performance.now() - begun,
+  };
+  return new ModelSession({ addon, engine, inspection, tokenizer, traits, prompts, loaded, emit: context.emit });
+}
+
+/** The contract's fields and no others. */
+export function modelInfo(native: ModelInfo): ModelInfo {
+  return { ...native };
+}

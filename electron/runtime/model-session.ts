@@ -1,0 +1,287 @@
+// One loaded model at work: requests come in as the contract says, go through prompt thread and engine, and come out as events.
+// It owns the engine and the prompt thread; it knows no process and no port.
+import { HearthError } from '../contract/errors';
+import type { BenchResult, GenerationEvent, Loaded, Stats } from '../contract/runtime';
+import type { Addon, NativeEngine, NativeEvent, NativeInspection, NativeRequest } from './addon';
+import { bench, fractions, type BenchParams } from './bench';
+import { Generation } from './generation';
+import { HarmonyReader } from './harmony-reader';
+import type { FullParams } from './host-link';
+import type { ModelTraits } from './model-traits';
+import { PlainReader } from './plain-reader';
+import { processMemory } from './process-memory';
+import type { GenerateInput, Prompt } from './prompt-maker';
+import type { PromptThread } from './prompt-thread';
+import type { OutputReader } from './reader';
+import { StepGuide } from './step-guide';
+import { Stopwatch } from './stopwatch';
+import { StopMatcher } from './text';
+import type { Tokenizer } from './tokenizer';
+
+type GenerateParams = FullParams<'generate'>;
+
+export interface SessionParts {
+  addon: Addon;
+  engine: NativeEngine;
+  inspection: NativeInspection;
+  tokenizer: Tokenizer;
+  traits: ModelTraits;
+  prompts: PromptThread;
+  loaded: Loaded;
+  emit(events: GenerationEvent[]): void;
+}
+
+/** Who gets the events of one request of the engine. */
+interface Row {
+  id: string | undefined;
+  onEvents(events: NativeEvent[]): GenerationEvent[];
+  cancel(): GenerationEvent[];
+}
+
+/** Where the chat is shortened to fit, this share of the context stays free for the answer. */
+const ANSWER_SHARE = 4;
+
+export class ModelSession {
+  readonly loaded: Loaded;
+  private readonly rows = new Map<number, Row>();
+  /** Requests whose prompt is being made. */
+  private readonly preparing = new Map<string, AbortController>();
+  private lastRow = 0;
+  private draining = false;
+  private idle: (() => void) | undefined;
+
+  constructor(private readonly parts: SessionParts) {
+    this.loaded = parts.loaded;
+    parts.engine.setEventHandler((events) => this.onEvents(events));
+  }
+
+  /** Resolves when the request is with the engine. Throws before any work where it cannot be. */
+  async generate(request: GenerateParams): Promise<void> {
+    if (this.draining) throw new HearthError('no_model', 'The model is being replaced.');
+    if (this.isKnown(request.id)) throw new HearthError('invalid_request', `There is a request ${request.id} already.`);
+    const controller = new AbortController();
+    this.preparing.set(request.id, controller);
+    const stopwatch = new Stopwatch();
+    try {
+      const prompt = await this.prepare(request, controller.signal);
+      if (controller.signal.aborted) throw new HearthError('cancelled', 'The request was cancelled.');
+      this.begin(request, prompt, stopwatch);
+    } catch (error) {
+      if (!controller.signal.aborted) throw error;
+      this.parts.emit([cancelledEnd(request.id, stopwatch)]);
+    } finally {
+      this.preparing.delete(request.id);
+      this.tellIdle();
+    }
+  }
+
+  cancel(id: string): void {
+    this.preparing.get(id)?.abort();
+    for (const [number, row] of this.rows) {
+      if (row.id !== id) continue;
+      this.rows.delete(number);
+      this.parts.engine.cancel(number);
+      this.parts.emit(row.cancel());
+      this.tellIdle();
+    }
+  }
+
+  async count(input: GenerateInput): Promise<number> {
+    return (await this.parts.prompts.make({ input, maxTokens: Number.MAX_SAFE_INTEGER })).tokens.length;
+  }
+
+  tokenize(text: string): Promise<number[]> {
+    return this.parts.prompts.tokenize(text);
+  }
+
+  detokenize(tokens: number[]): string {
+    return this.parts.tokenizer.decode(tokens, { control: true });
+  }
+
+  async logits(tokens: number[]): Promise<number[]> {
+    return Array.from(await this.parts.engine.logits(tokens));
+  }
+
+  stats(): Stats {
+    return { ...this.parts.engine.stats(), ...processMemory() };
+  }
+
+  async bench(params: BenchParams): Promise<BenchResult> {
+    const { addon, inspection, loaded } = this.parts;
+    if (params.prefill + params.decode > loaded.context) {
+      const message = `${params.prefill} + ${params.decode} tokens are more than the context of ${loaded.context}.`;
+      throw new HearthError('context_length_exceeded', message, {
+        needed: params.prefill + params.decode,
+        available: loaded.context,
+      });
+    }
+    const limits = await addon.machineLimits({});
+    const run = (request: Omit<NativeRequest, 'id'>, onEvents: (events: NativeEvent[]) => void) =>
+      this.runRow(request, onEvents);
+    const measured = await bench(params, this.parts.tokenizer.size, run);
+    return { ...measured, fractions: fractions(measured, params, inspection, limits) };
+  }
+
+  /** Gives back what has not begun; resolves when the rest has ended. */
+  async drain(): Promise<string[]> {
+    this.draining = true;
+    const unstarted = [...this.preparing.keys()];
+    for (const controller of this.preparing.values()) controller.abort();
+    while (this.rows.size > 0 || this.preparing.size > 0) await new Promise<void>((resolve) => (this.idle = resolve));
+    return unstarted;
+  }
+
+  async close(): Promise<void> {
+    await this.parts.prompts.close();
+    await this.parts.engine.close();
+  }
+
+  private isKnown(id: string): boolean {
+    return this.preparing.has(id) || [...this.rows.values()].some((row) => row.id === id);
+  }
+
+  private prepare(request: GenerateParams, signal: AbortSignal): Promise<Prompt> {
+    const { context } = this.loaded;
+    const wanted = Math.min(request.maxTokens ?? Infinity, Math.floor(context / ANSWER_SHARE));
+    return this.parts.prompts.make(
+      {
+        input: request.input,
+        maxTokens: context - 1,
+        ...(request.keepTurns !== undefined && { keepTurns: request.keepTurns }),
+        ...(request.fit && { fitTokens: context - Math.max(1, wanted) }),
+        wantText: request.echo,
+      },
+      signal,
+    );
+  }
+
+  private begin(request: GenerateParams, prompt: Prompt, stopwatch: Stopwatch): void {
+    const { traits, tokenizer, engine } = this.parts;
+    const temperature = request.sampling.temperature ?? traits.defaultTemperature;
+    const room = this.loaded.context - prompt.tokens.length;
+    const reader = this.reader(request);
+    const generation = new Generation({
+      request,
+      promptTokens: prompt.tokens.length,
+      droppedTurns: prompt.droppedTurns,
+      temperature,
+      room,
+      stopTokens: new Set(traits.stopTokens),
+      reader,
+      stops: new StopMatcher(request.stop),
+      guide: new StepGuide({
+        ...(request.thoughtTokens !== undefined && { thoughtTokens: request.thoughtTokens }),
+        beginAnswer: () => reader.beginAnswer(),
+      }),
+      stopwatch,
+      bytes: (token) => tokenizer.bytes(token),
+      ...(prompt.text !== undefined && { echoText: prompt.text }),
+    });
+    const replayed = generation.replay(request.resumeTokens ?? []);
+    if (replayed) {
+      this.parts.emit([generation.start(), ...replayed.events]);
+      return;
+    }
+    const number = ++this.lastRow;
+    this.rows.set(number, this.row(number, generation));
+    try {
+      engine.submit(
+        this.nativeRequest(number, request, prompt, { temperature, room, pauseAt: generation.firstPause() }),
+      );
+    } catch (error) {
+      this.rows.delete(number);
+      throw error;
+    }
+    stopwatch.start();
+    this.parts.emit([generation.start()]);
+  }
+
+  private row(number: number, generation: Generation): Row {
+    return {
+      id: generation.id,
+      onEvents: (events) => {
+        const outcome = generation.onEvents(events);
+        if (outcome.guide) this.parts.engine.guide(number, outcome.guide);
+        if (outcome.over) {
+          this.rows.delete(number);
+          this.parts.engine.cancel(number);
+        }
+        return outcome.events;
+      },
+      cancel: () => generation.endWith('cancelled'),
+    };
+  }
+
+  private reader(request: GenerateParams): OutputReader {
+    const { traits, tokenizer } = this.parts;
+    if (!traits.control || request.input.kind !== 'chat') return new PlainReader(tokenizer);
+    const { chat } = request.input;
+    return new HarmonyReader(tokenizer, traits.control, {
+      tools: chat.toolChoice === 'none' ? [] : chat.tools.map(({ name }) => name),
+      // Derived from the request, so that a resumed answer names its calls as before.
+      callId: (call) => `call_${request.id.replace(/[^A-Za-z0-9]/g, '').slice(-24) || 'x'}${call}`,
+    });
+  }
+
+  private nativeRequest(
+    id: number,
+    request: GenerateParams,
+    prompt: Prompt,
+    { temperature, room, pauseAt }: { temperature: number; room: number; pauseAt: number | undefined },
+  ): NativeRequest {
+    const { temperature: _, ...sampling } = request.sampling;
+    const { traits } = this.parts;
+    return {
+      id,
+      prompt: Int32Array.from(prompt.tokens),
+      ...(request.resumeTokens && { resumeTokens: request.resumeTokens }),
+      sampling: { ...sampling, temperature, ...(request.logprobs !== undefined && { logprobs: request.logprobs }) },
+      maxTokens: Math.min(request.maxTokens ?? room, room),
+      stopTokens: traits.stopTokens,
+      bannedTokens: traits.bannedTokens,
+      ...(pauseAt !== undefined && { pauseAt }),
+      ...(request.echo && { promptLogprobs: true }),
+      priority: request.priority === 'interactive' ? 1 : 0,
+    };
+  }
+
+  /** A request without text, for measurements. */
+  private runRow(request: Omit<NativeRequest, 'id'>, onEvents: (events: NativeEvent[]) => void): Promise<void> {
+    const number = ++this.lastRow;
+    return new Promise((resolve, reject) => {
+      const take = (events: NativeEvent[]) => {
+        onEvents(events);
+        const finished = events.find((event) => event.kind === 'finished');
+        if (!finished) return [];
+        this.rows.delete(number);
+        if (finished.error) reject(new HearthError(finished.error.code, finished.error.message));
+        else resolve();
+        return [];
+      };
+      this.rows.set(number, { id: undefined, onEvents: take, cancel: () => [] });
+      this.parts.engine.submit({ ...request, id: number });
+    });
+  }
+
+  /** All that one callback brings goes out as one message. */
+  private onEvents(events: NativeEvent[]): void {
+    const byRow = new Map<number, NativeEvent[]>();
+    for (const event of events) {
+      const own = byRow.get(event.id);
+      if (own) own.push(event);
+      else byRow.set(event.id, [event]);
+    }
+    const out = [...byRow].flatMap(([number, own]) => this.rows.get(number)?.onEvents(own) ?? []);
+    this.parts.emit(out);
+    this.tellIdle();
+  }
+
+  private tellIdle(): void {
+    if (this.rows.size === 0 && this.preparing.size === 0) this.idle?.();
+  }
+}
+
+function cancelledEnd(id: string, stopwatch: Stopwatch): GenerationEvent {
+  const usage = { promptTokens: 0, completionTokens: 0, reasoningTokens: 0, cachedTokens: 0 };
+  return { kind: 'end', id, reason: 'cancelled', usage, timings: stopwatch.timings(0) };
+}

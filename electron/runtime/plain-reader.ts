@@ -1,0 +1,26 @@
+// Output of models without harmony: text, with control tokens left out. Raw completions of harmony models are read like this too.
+import { StreamDecoder, type Tokenizer } from './tokenizer';
+import type { OutputReader, Place, Reading } from './reader';
+
+export class PlainReader implements OutputReader {
+  readonly place: Place = 'text';
+  readonly calledTool = false;
+  private readonly decoder = new StreamDecoder();
+
+  constructor(private readonly tokenizer: Tokenizer) {}
+
+  push(token: number): Reading {
+    if (this.tokenizer.isControl(token)) return { parts: [], place: 'markup' };
+    const delta = this.decoder.push(this.tokenizer.bytes(token));
+    return { parts: delta === '' ? [] : [{ channel: 'text', delta }], place: 'text' };
+  }
+
+  end() {
+    this.decoder.drop();
+    return [];
+  }
+
+  beginAnswer(): null {
+    return null;
+  }
+}

@@ -1,0 +1,108 @@
+// The runtime process: one port, at most one model, and the methods of the contract. Without a model it is the probe.
+// It decides nothing about restarts or queues: main does.
+import { HearthError } from '../contract/errors';
+import { loadAddon, type Addon } from './addon';
+import { HostLink, type Handlers } from './host-link';
+import { loadModel } from './load-model';
+import type { ModelSession } from './model-session';
+import { abilitiesOf } from './model-traits';
+import { watchParent } from './parent-watch';
+import type { HostPort } from './port';
+import { createTokenizer } from './tokenizer';
+import { tokenizerSource } from './tokenizer-source';
+
+/** `entry`: the module that serves prompts when it runs in a thread. */
+export function startService(port: HostPort, entry: URL): void {
+  watchParent();
+  port.onClose(() => process.exit(0));
+  const link = new HostLink(port);
+  const service = new Service(link, entry);
+  link.serve(service.handlers());
+  link.send({ type: 'ready', pid: process.pid, engineBuild: service.engineBuild() });
+}
+
+class Service {
+  private session: ModelSession | undefined;
+  private loading = false;
+
+  constructor(
+    private readonly link: HostLink,
+    private readonly entry: URL,
+  ) {}
+
+  /** Empty where the engine was not built; every call then says so. */
+  engineBuild(): string {
+    try {
+      return this.addon().engineBuild();
+    } catch {
+      return '';
+    }
+  }
+
+  handlers(): Handlers {
+    return {
+      load: (options) => this.load(options),
+      generate: async (request) => {
+        await this.model().generate(request);
+        return {};
+      },
+      cancel: ({ id }) => {
+        this.session?.cancel(id);
+        return {};
+      },
+      count: async ({ input }) => ({ tokens: await this.model().count(input) }),
+      tokenize: async ({ text }) => ({ tokens: await this.model().tokenize(text) }),
+      detokenize: ({ tokens }) => ({ text: this.model().detokenize(tokens) }),
+      logits: async ({ tokens }) => ({ logits: await this.model().logits(tokens) }),
+      bench: (params) => this.model().bench(params),
+      stats: () => this.model().stats(),
+      drain: async () => ({ unstarted: await this.model().drain() }),
+      shutdown: () => this.shutdown(),
+      devices: () => this.addon().devices(),
+      identify: ({ path }) => this.inspect(path),
+      inspect: ({ path }) => this.inspect(path),
+    };
+  }
+
+  private async load(options: Parameters<typeof loadModel>[0]) {
+    if (this.session || this.loading) throw new HearthError('invalid_request', 'This runtime has a model already.');
+    this.loading = true;
+    try {
+      this.session = await loadModel(options, {
+        addon: this.addon(),
+        entry: this.entry,
+        onProgress: (phase, fraction) => this.link.send({ type: 'loading', phase, fraction }),
+        emit: (events) => this.link.events(events),
+      });
+      return this.session.loaded;
+    } finally {
+      this.loading = false;
+    }
+  }
+
+  private async inspect(path: string) {
+    const { tokenizer, ...inspection } = await this.addon().inspect(path);
+    return { ...inspection, abilities: abilitiesOf(createTokenizer(tokenizerSource(tokenizer))) };
+  }
+
+  private shutdown() {
+    // The reply first; then the system takes everything back, faster and more surely than any destructor.
+    setImmediate(() => {
+      void (this.session?.close() ?? Promise.resolve()).finally(() => process.exit(0));
+    });
+    return {};
+  }
+
+  private model(): ModelSession {
+    if (!this.session) throw new HearthError('no_model', 'No model is loaded.');
+    return this.session;
+  }
+
+  private addon(): Addon {
+    try {
+      return loadAddon();
+    } catch (error) {
+      throw new HearthError('addon_missing', error instanceof Error ? error.message : String(error), { cause: error });
+    }
+  }
+}
