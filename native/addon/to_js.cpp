@@ -1,0 +1,185 @@
+// Implements the conversion of results and events.
+#include "addon/to_js.h"
+
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "addon/utf8.h"
+
+namespace hearth::addon {
+namespace {
+
+/// Builds an object field by field.
+class Object {
+ public:
+  explicit Object(Napi::Env env) : env_(env), object_(Napi::Object::New(env)) {}
+  Object& set(const char* key, const std::string& value) { return put(key, Napi::String::New(env_, value)); }
+  Object& set(const char* key, const char* value) { return put(key, Napi::String::New(env_, value)); }
+  Object& set(const char* key, bool value) { return put(key, Napi::Boolean::New(env_, value)); }
+  Object& set(const char* key, double value) { return put(key, Napi::Number::New(env_, value)); }
+  Object& set(const char* key, float value) { return set(key, double(value)); }
+  Object& set(const char* key, uint32_t value) { return set(key, double(value)); }
+  Object& set(const char* key, int32_t value) { return set(key, double(value)); }
+  Object& set(const char* key, uint64_t value) { return set(key, double(value)); }
+  Object& put(const char* key, Napi::Value value) {
+    object_.Set(key, value);
+    return *this;
+  }
+  Napi::Object done() const { return object_; }
+
+ private:
+  Napi::Env env_;
+  Napi::Object object_;
+};
+
+template <typename Items, typename Convert>
+Napi::Array list(Napi::Env env, const Items& items, Convert convert) {
+  Napi::Array array = Napi::Array::New(env, items.size());
+  uint32_t index = 0;
+  for (const auto& each : items) {
+    Napi::HandleScope scope(env);  // vocabularies have hundreds of thousands of entries
+    array.Set(index++, convert(each));
+  }
+  return array;
+}
+
+Napi::Array strings(Napi::Env env, const std::vector<std::string>& items) {
+  return list(env, items, [&](const std::string& each) { return Napi::String::New(env, each); });
+}
+
+Napi::Array raw_strings(Napi::Env env, const std::vector<std::string>& items) {
+  return list(env, items, [&](const std::string& each) { return raw_string(env, each); });
+}
+
+template <typename Typed, typename Item>
+Typed typed_copy(Napi::Env env, const std::vector<Item>& items) {
+  Typed array = Typed::New(env, items.size());
+  if (!items.empty()) std::memcpy(array.Data(), items.data(), items.size() * sizeof(Item));
+  return array;
+}
+
+Napi::Value tokenizer(Napi::Env env, const TokenizerData& t) {
+  Object o(env);
+  o.set("model", t.model).set("pre", t.pre);
+  o.put("tokens", raw_strings(env, t.tokens)).put("merges", raw_strings(env, t.merges));
+  o.put("scores", typed_copy<Napi::Float32Array>(env, t.scores)).put("types", typed_copy<Napi::Int32Array>(env, t.types));
+  o.set("bos", t.bos).set("eos", t.eos).set("unknown", t.unknown).set("padding", t.padding);
+  o.put("eosIds", list(env, t.eos_ids, [&](int32_t id) { return Napi::Number::New(env, id); }));
+  o.set("addBos", t.add_bos).set("addEos", t.add_eos).set("addSpacePrefix", t.add_space_prefix);
+  o.set("chatTemplate", t.chat_template).set("tokenizerJson", t.tokenizer_json);
+  return o.done();
+}
+
+Napi::Value tensor(Napi::Env env, const TensorInfo& t) {
+  Object o(env);
+  o.set("name", t.name).set("type", t.type).set("bytes", t.bytes);
+  o.put("shape", list(env, t.shape, [&](uint64_t n) { return Napi::Number::New(env, double(n)); }));
+  return o.done();
+}
+
+Napi::Value logprob(Napi::Env env, const TokenLogprob& t) {
+  return Object(env).set("token", t.token).set("logprob", t.logprob).done();
+}
+
+Napi::Array logprobs(Napi::Env env, const std::vector<TokenLogprob>& items) {
+  return list(env, items, [&](const TokenLogprob& each) { return logprob(env, each); });
+}
+
+const char* name_of(FinishReason reason) {
+  switch (reason) {
+    case FinishReason::stop: return "stop";
+    case FinishReason::length: return "length";
+    case FinishReason::repetition: return "repetition";
+    case FinishReason::cancelled: return "cancelled";
+    default: return "error";
+  }
+}
+
+void add_prefill(Napi::Env env, Object& o, const Event& e) {
+  o.set("kind", "prefill").set("index", e.index).set("total", e.total).set("cached", e.cached);
+  if (e.prompt_logprobs.empty()) return;
+  o.put("promptLogprobs", logprobs(env, e.prompt_logprobs));
+  o.put("promptTop", list(env, e.prompt_top, [&](const auto& top) { return logprobs(env, top); }));
+}
+
+void add_token(Napi::Env env, Object& o, const Event& e) {
+  o.set("kind", "token").set("index", e.index).set("token", e.token).set("forced", e.forced);
+  if (!e.logprob) return;
+  o.set("logprob", *e.logprob);
+  o.put("top", logprobs(env, e.top));
+}
+
+void add_finished(Napi::Env env, Object& o, const Event& e) {
+  o.set("kind", "finished").set("total", e.total).set("cached", e.cached).set("reason", name_of(e.reason));
+  if (!e.error) return;
+  o.put("error", Object(env).set("code", std::string(to_string(*e.error))).set("message", e.message).done());
+}
+
+}  // namespace
+
+Napi::Value raw_string(Napi::Env env, const std::string& bytes) {
+  if (is_utf8(bytes)) return Napi::String::New(env, bytes);
+  Napi::Uint8Array array = Napi::Uint8Array::New(env, bytes.size());
+  std::memcpy(array.Data(), bytes.data(), bytes.size());
+  return array;
+}
+
+Napi::Value to_js(Napi::Env env, const ModelInfo& m) {
+  Object o(env);
+  o.set("path", m.path).set("modelId", m.model_id).set("architecture", m.architecture);
+  o.set("name", m.name).set("license", m.license).set("parameters", m.parameters).set("fileBytes", m.file_bytes);
+  o.set("quantization", m.quantization).set("layers", m.layers).set("hidden", m.hidden);
+  o.set("vocabulary", m.vocabulary).set("context", m.context).set("experts", m.experts).set("expertsUsed", m.experts_used);
+  return o.done();
+}
+
+Napi::Value to_js(Napi::Env env, const Inspection& inspection) {
+  Object o(env);
+  o.put("model", to_js(env, inspection.model)).put("tokenizer", tokenizer(env, inspection.tokenizer));
+  o.put("tensors", list(env, inspection.tensors, [&](const TensorInfo& each) { return tensor(env, each); }));
+  o.set("kvBytesPerToken", inspection.kv_bytes_per_token).put("warnings", strings(env, inspection.warnings));
+  return o.done();
+}
+
+Napi::Value to_js(Napi::Env env, const Devices& devices) {
+  const auto device = [&](const Device& d) {
+    Object o(env);
+    o.set("id", d.id).set("name", d.name).set("kind", d.kind).set("memoryTotal", d.memory_total);
+    o.set("memoryFree", d.memory_free).set("cores", d.cores).put("features", strings(env, d.features));
+    return o.done();
+  };
+  return Object(env).put("devices", list(env, devices.devices, device)).put("notes", strings(env, devices.notes)).done();
+}
+
+Napi::Value to_js(Napi::Env env, const EngineStats& s) {
+  Object o(env);
+  o.set("weightBytes", s.weight_bytes).set("kvBytesUsed", s.kv_bytes_used).set("kvBytesTotal", s.kv_bytes_total);
+  o.set("scratchBytes", s.scratch_bytes).set("blocksUsed", s.blocks_used).set("blocksFree", s.blocks_free);
+  o.set("running", s.running).set("waiting", s.waiting).set("promptTokens", s.prompt_tokens);
+  o.set("outputTokens", s.output_tokens).set("requests", s.requests);
+  o.set("prefillTps", s.prefill_tps).set("decodeTps", s.decode_tps);
+  return o.done();
+}
+
+Napi::Value to_js(Napi::Env env, const Event& e) {
+  Object o(env);
+  o.set("id", e.id);
+  switch (e.kind) {
+    case Event::Kind::prefill: add_prefill(env, o, e); break;
+    case Event::Kind::token: add_token(env, o, e); break;
+    case Event::Kind::paused: o.set("kind", "paused").set("index", e.index); break;
+    case Event::Kind::finished: add_finished(env, o, e); break;
+  }
+  return o.done();
+}
+
+Napi::Value to_js(Napi::Env env, const std::vector<Event>& events) {
+  return list(env, events, [&](const Event& each) { return to_js(env, each); });
+}
+
+Napi::Value to_js(Napi::Env env, const std::vector<float>& values) {
+  return typed_copy<Napi::Float32Array>(env, values);
+}
+
+}  // namespace hearth::addon

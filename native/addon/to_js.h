@@ -1,0 +1,24 @@
+// Plain data of the engine as JavaScript objects, under the names of electron/runtime/addon.ts.
+#pragma once
+
+#include <napi.h>
+
+#include <vector>
+
+#include "hearth/engine.h"
+#include "hearth/probe.h"
+
+namespace hearth::addon {
+
+/// A string where the bytes are valid UTF-8, else a Uint8Array of them: nothing is lost.
+Napi::Value raw_string(Napi::Env env, const std::string& bytes);
+Napi::Value to_js(Napi::Env env, const ModelInfo& info);
+Napi::Value to_js(Napi::Env env, const Inspection& inspection);
+Napi::Value to_js(Napi::Env env, const Devices& devices);
+Napi::Value to_js(Napi::Env env, const EngineStats& stats);
+Napi::Value to_js(Napi::Env env, const Event& event);
+Napi::Value to_js(Napi::Env env, const std::vector<Event>& events);
+/// A copy: Electron forbids memory that the engine would own.
+Napi::Value to_js(Napi::Env env, const std::vector<float>& values);
+
+}  // namespace hearth::addon
