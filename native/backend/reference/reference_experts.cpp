@@ -1,24 +1,36 @@
 // Reference: the router and the chosen experts (ENGINE reference 1.5).
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "backend/reference/reference_ops.h"
 
 namespace hearth::reference {
 
+namespace {
+
+/// The k largest by (value desc, index asc). No sort: NaN has no order, and the choice must stay k different experts.
+void choose(const std::vector<float>& logits, uint32_t k, int32_t* experts) {
+  for (uint32_t i = 0; i < k; ++i) {
+    int32_t best = -1;
+    for (int32_t e = 0; e < static_cast<int32_t>(logits.size()); ++e) {
+      const bool taken = std::find(experts, experts + i, e) != experts + i;
+      if (!taken && (best < 0 || logits[e] > logits[best])) best = e;
+    }
+    experts[i] = best;
+  }
+}
+
+}  // namespace
+
 void run(Context& c, const Router& op) {
   const BufferState& x = c.resources.buffer(op.x);
   BufferState& routes = c.resources.buffer(op.routes);
   std::vector<float> logits(op.experts);
-  std::vector<int32_t> order(op.experts);
   for (uint32_t r = 0; r < c.rows.rows; ++r) {
     matmul(c.resources.weight(op.w), 0, c.resources.values(op.b), x.row(r), x.cols, 1, logits.data(), op.experts);
     int32_t* experts = &routes.experts[size_t(r) * op.k];
     if (c.inputs.forced.experts.empty()) {
-      std::iota(order.begin(), order.end(), 0);
-      std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return logits[a] > logits[b]; });
-      std::copy_n(order.begin(), op.k, experts);
+      choose(logits, op.k, experts);
     } else {
       const uint32_t row = c.rows.selected ? c.inputs.output_rows[r] : r;
       std::copy_n(&c.inputs.forced.experts[(size_t(op.layer) * c.inputs.rows() + row) * op.k], op.k, experts);

@@ -1,0 +1,81 @@
+// CPU: embedding, norm, dense matmuls, activation, row selection, logits.
+#include <cmath>
+
+#include "backend/cpu/matmul.h"
+#include "backend/quant.h"
+
+namespace hearth::cpu {
+
+void run(Step& s, const Embed& op) {
+  BufferState& out = s.cpu.resources.buffer(op.out);
+  const Matrix& table = s.cpu.resources.weight(op.table);
+  s.parallel(s.rows.rows, 8, 4.0 * s.rows.rows * out.cols, [&](uint32_t, uint32_t r) {
+    float* row = out.row(r);
+    decode_row(table, 0, static_cast<uint32_t>(s.inputs.tokens[r]), row);
+    if (op.scale != 1.0f) {
+      for (uint32_t c = 0; c < out.cols; ++c) row[c] *= op.scale;
+    }
+  });
+}
+
+void run(Step& s, const Norm& op) {
+  const BufferState& x = s.cpu.resources.buffer(op.x);
+  BufferState& out = s.cpu.resources.buffer(op.out);
+  const float* weight = s.cpu.resources.values(op.weight);
+  s.parallel(s.rows.rows, 8, 4.0 * s.rows.rows * x.cols,
+             [&](uint32_t, uint32_t r) { s.cpu.kernels.norm(x.row(r), weight, op.eps, x.cols, out.row(r)); });
+}
+
+void run(Step& s, const LinearResidual& op) {
+  BufferState& residual = s.cpu.resources.buffer(op.residual);
+  dense(s, op.x, s.cpu.resources.buffer(op.x).row(0), s.rows.rows,
+        {{&s.cpu.resources.weight(op.w), s.cpu.resources.values(op.b), residual.row(0), residual.cols, true}});
+}
+
+void run(Step& s, const GateUp& op) {
+  const Resources& res = s.cpu.resources;
+  const Matrix &gate = res.weight(op.gate), &up = res.weight(op.up);
+  const float *bg = res.values(op.bg), *bu = res.values(op.bu);
+  BufferState& out = s.cpu.resources.buffer(op.out);
+  const uint32_t rows = s.rows.rows, strips = strips_of(gate);
+  prepare(s, {&gate, &up}, op.x, res.buffer(op.x).row(0), rows);
+  s.reserve(gate.cols, size_t(rows) * strip_rows * 2);
+  s.parallel(strips, strip_grain(s, strips), 4.0 * gate.rows * gate.cols * rows, [&](uint32_t thread, uint32_t strip) {
+    float* g = s.cpu.scratch[thread].out.as<float>();
+    float* u = g + size_t(rows) * strip_rows;
+    compute_strip(s, thread, gate, 0, strip, 0, g);
+    compute_strip(s, thread, up, 0, strip, 0, u);
+    const uint32_t first = strip * strip_rows, count = rows_in_strip(gate, strip);
+    for (uint32_t r = 0; r < rows; ++r, g += strip_rows, u += strip_rows) {
+      for (uint32_t n = 0; n < count; ++n) g[n] += bg ? bg[first + n] : 0.0f, u[n] += bu ? bu[first + n] : 0.0f;
+      s.cpu.kernels.activate(op.activation, op.alpha, op.limit, g, u, count, out.row(r) + first);
+    }
+  });
+}
+
+void run(Step& s, const SelectRows& op) {
+  const BufferState& x = s.cpu.resources.buffer(op.x);
+  BufferState& out = s.cpu.resources.buffer(op.out);
+  for (uint32_t r = 0; r < s.rows.rows; ++r) std::memcpy(out.row(r), x.row(s.inputs.output_rows[r]), x.cols * sizeof(float));
+}
+
+/// Throws Error{numeric_error} when a logit is NaN or infinite.
+void run(Step& s, const Logits& op) {
+  BufferState& out = s.cpu.resources.buffer(op.out);
+  dense(s, op.x, s.cpu.resources.buffer(op.x).row(0), s.rows.rows,
+        {{&s.cpu.resources.weight(op.w), nullptr, out.row(0), out.cols}});
+  if (s.stop && s.stop->load(std::memory_order_relaxed)) return;
+  for (uint32_t r = 0; r < s.rows.rows; ++r) {
+    const float* row = out.row(r);
+    uint32_t highest = 0;  // largest exponent; all ones is what is not finite
+    for (uint32_t n = 0; n < out.cols; ++n) {
+      uint32_t bits;
+      std::memcpy(&bits, row + n, sizeof bits);
+      bits &= 0x7fffffffu;
+      highest = bits > highest ? bits : highest;
+    }
+    if (highest >= 0x7f800000u) throw Error(ErrorCode::numeric_error, "The model computed logits that are not finite numbers.");
+  }
+}
+
+}  // namespace hearth::cpu

@@ -1,0 +1,93 @@
+// The kernels of the CPU backend as a table of functions, one table per instruction set, all with the same arithmetic:
+// an output element is the same sequence of operations whatever the number of tokens, the tile or the thread.
+// Kernels know no ops, no threads and no memory but what they are given.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backend/ops.h"
+#include "backend/weights.h"
+
+namespace hearth::cpu {
+
+inline constexpr uint32_t strip_rows = 16;   // weight rows of one unit of work
+inline constexpr uint32_t tile_tokens = 12;  // most activation rows that a register tile takes at once
+inline constexpr uint32_t kv_split = 512;    // positions of one attention split, at absolute multiples
+
+/// Up to strip_rows rows of one weight matrix, as they lie in the file.
+struct Strip {
+  DType type;
+  const std::byte* data;
+  uint64_t row_stride;
+  const std::byte* scales;  // mxfp4_planes only
+  uint64_t scale_row_stride;
+  uint32_t rows, cols;
+};
+
+/// Quantised activation rows side by side: of token t and block b of 32 columns, q[(b * tokens + t) * 32 ...] and
+/// scale, correction (-128 * sum of q), half (the same of its first 16) and sum (scale * sum of q) at [b * tokens + t].
+/// Results: out[t * strip_rows + row].
+struct QuantTile {
+  const int8_t* q;
+  const float* scale;
+  const int32_t* correction;
+  const int32_t* half;
+  const float* sum;
+  uint32_t tokens;
+  float* out;
+};
+
+/// Where one quantised row goes: the members of a QuantTile of one token.
+struct QuantRow {
+  int8_t* q;
+  float* scale;
+  int32_t* correction;
+  int32_t* half;
+  float* sum;
+};
+
+/// One row's query heads of one KV head over the positions [first, last] of one split.
+struct AttendJob {
+  const float* q;  // heads * head_dim, already rotated
+  uint32_t heads, head_dim, block_size;
+  float scale;
+  uint32_t first, last;
+  const std::byte* const* keys;    // per block from the split's first: this KV head's keys, [head_dim][block_size]
+  const std::byte* const* values;  // [block_size][head_dim]
+  float* scratch;                  // heads * (kv_split + 16)
+  float* out;                      // per head: maximum, sum, head_dim weighted values
+};
+
+struct Kernels {
+  const char* isa;
+  /// out[t * strip_rows + r] = W[r] . x[t], float32 in 16 lanes. `scratch`: strip_scratch_bytes(cols).
+  void (*strip_f32)(const Strip& w, const float* const* x, uint32_t tokens, float* out, std::byte* scratch);
+  /// The same with int8 activations, for block-quantised types. Per block of 32 columns, in order:
+  /// out = fma(float(integer dot), weight scale * activation scale, out), then fma(minimum, sum, out) where the type has one.
+  void (*strip_q8)(const Strip& w, const QuantTile* tiles, uint32_t count, std::byte* scratch);
+  /// One row to int8 per 32 columns, scale = max/127. A block with NaN or infinity gets a scale that is not finite.
+  void (*quantise)(const float* x, uint32_t cols, const QuantRow& to);
+  void (*norm)(const float* x, const float* weight, float eps, uint32_t cols, float* out);
+  void (*activate)(Activation kind, float alpha, float limit, const float* gate, const float* up, uint32_t n, float* out);
+  void (*attend_f32)(const AttendJob& job);
+  void (*attend_f16)(const AttendJob& job);
+};
+
+/// Scratch that a strip kernel may use, 64-byte aligned.
+constexpr size_t strip_scratch_bytes(uint32_t cols) { return size_t(cols + 64) * 64 + 16384; }
+
+const Kernels* scalar_kernels();
+const Kernels* avx2_kernels();    // nullptr where not compiled in
+const Kernels* avx512_kernels();
+const Kernels* neon_kernels();
+
+/// The named table, or the best that this processor runs ("": HEARTH_ISA, else the best).
+/// Throws Error{invalid_request} for one that it cannot run.
+const Kernels& choose_kernels(const std::string& isa);
+/// Instruction sets whose kernels run here, worst first.
+std::vector<std::string> usable_isas();
+
+}  // namespace hearth::cpu

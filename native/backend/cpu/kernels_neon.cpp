@@ -1,0 +1,32 @@
+// Kernels for aarch64: float kernels in NEON, the int8 strips in plain C++ (left to the compiler's vectoriser).
+// Written without a machine to run on; the tests run them wherever they are built on one.
+#include "backend/cpu/kernels.h"
+
+#if defined(__aarch64__) || defined(_M_ARM64)
+#include <arm_neon.h>
+#include <math.h>
+
+#include <cstring>
+
+#include "backend/half.h"
+
+namespace hearth::cpu {
+namespace {
+#include "backend/quant_rows.inl"
+#include "backend/cpu/simd_neon.h"
+#include "backend/cpu/kernels_float.inl"
+#include "backend/cpu/codes.inl"
+#include "backend/cpu/int8_portable.inl"
+}  // namespace
+
+const Kernels* neon_kernels() {
+  static const Kernels table{"neon", strip_f32, strip_q8, quantise, norm, activate, attend_f32, attend_f16};
+  return &table;
+}
+
+}  // namespace hearth::cpu
+#else
+namespace hearth::cpu {
+const Kernels* neon_kernels() { return nullptr; }
+}  // namespace hearth::cpu
+#endif

@@ -1,0 +1,41 @@
+// Matmuls as strips of 16 weight rows against prepared activation rows. What becomes of a strip's results is the caller's.
+#pragma once
+
+#include <initializer_list>
+
+#include "backend/cpu/cpu_state.h"
+
+namespace hearth::cpu {
+
+/// Whether a matmul with this weight runs on int8 activations.
+bool uses_int8(const CpuState& cpu, const Matrix& w);
+
+/// Prepares rows of x ([rows, w.cols], dense; `buffer` is where they lie, so that their int8 form is made only once) for
+/// every kind of kernel that the weights use. Groups are cpu.counts[g] consecutive entries of cpu.order (row numbers).
+void prepare_grouped(Step& s, std::initializer_list<const Matrix*> weights, Buffer buffer, const float* x, uint32_t rows);
+/// The same with one group of all rows in order.
+void prepare(Step& s, std::initializer_list<const Matrix*> weights, Buffer buffer, const float* x, uint32_t rows);
+
+/// Computes strip `strip` of matrix `expert` for prepared group `group`: out[i * strip_rows + r] for the group's i-th row.
+void compute_strip(Step& s, uint32_t thread, const Matrix& w, uint32_t expert, uint32_t strip, uint32_t group, float* out);
+
+inline uint32_t strips_of(const Matrix& w) { return (w.rows + strip_rows - 1) / strip_rows; }
+inline uint32_t rows_in_strip(const Matrix& w, uint32_t strip) {
+  const uint32_t left = w.rows - strip * strip_rows;
+  return left < strip_rows ? left : strip_rows;
+}
+inline uint32_t strip_grain(const Step& s, uint32_t strips) { return 1 + strips / (s.cpu.pool.threads() * 16); }
+
+/// One dense product: out[row * stride + n] = (add ? what is there : 0) + W[n] . x[row] + bias[n].
+struct Target {
+  const Matrix* w;
+  const float* bias;
+  float* out;
+  size_t stride;
+  bool add = false;
+};
+
+/// Prepares and runs several products of the same rows in one parallel loop.
+void dense(Step& s, Buffer buffer, const float* x, uint32_t rows, std::initializer_list<Target> targets);
+
+}  // namespace hearth::cpu

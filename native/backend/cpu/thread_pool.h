@@ -1,0 +1,58 @@
+// Worker threads that share out the items of one loop at a time. Which thread takes which items is left to chance;
+// results must not depend on it. Idle workers spin for a few microseconds, then sleep.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace hearth::cpu {
+
+class ThreadPool {
+ public:
+  explicit ThreadPool(uint32_t threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  uint32_t threads() const { return static_cast<uint32_t>(workers_.size()) + 1; }
+
+  /// Calls body(thread, item) once for every item < count, `grain` consecutive items at a time; returns when all are
+  /// done. body must not throw. When `stop` becomes true, items not yet begun are left out.
+  template <typename Body>
+  void run(uint32_t count, uint32_t grain, const std::atomic<bool>* stop, const Body& body) {
+    const Job job{[](const void* b, uint32_t thread, uint32_t begin, uint32_t end) {
+                    for (uint32_t i = begin; i < end; ++i) (*static_cast<const Body*>(b))(thread, i);
+                  },
+                  &body, count, grain == 0 ? 1 : grain, stop};
+    execute(job);
+  }
+
+ private:
+  struct Job {
+    void (*call)(const void* body, uint32_t thread, uint32_t begin, uint32_t end) = nullptr;
+    const void* body = nullptr;
+    uint32_t count = 0, grain = 1;
+    const std::atomic<bool>* stop = nullptr;
+  };
+
+  void execute(const Job& job);
+  void work(uint32_t thread);
+  void take(const Job& job, uint32_t thread);
+  bool wait_for_work(uint32_t seen);
+
+  // Even generation: closed. Odd: `job_` is open. A worker enters (active_ + 1), looks again, and only then touches job_;
+  // the owner closes first and then waits for active_ == 0.
+  std::atomic<uint32_t> generation_{0}, active_{0}, sleeping_{0};
+  std::atomic<uint64_t> next_{0};
+  std::atomic<bool> ending_{false};
+  Job job_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<std::thread> workers_;
+};
+
+}  // namespace hearth::cpu
