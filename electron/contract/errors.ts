@@ -54,6 +54,7 @@ export const ERRORS = {
   payload_too_large: invalid(413, 'Send a smaller request.'),
   unsupported_media_type: invalid(415, 'Send JSON with content-type application/json.'),
   not_found: { status: 404, type: 'not_found_error', remedy: 'Check the address.' },
+  method_not_allowed: { status: 405, type: 'invalid_request_error', remedy: 'Use the method that is named.' },
   invalid_api_key: {
     status: 401,
     type: 'authentication_error',

@@ -1,0 +1,81 @@
+// What every route of the server is given: the services, the settings as they are now, and how models are chosen and named.
+import type { Settings } from '../contract/own';
+import { HearthError } from '../contract/errors';
+import type { LibraryModel } from '../library/types';
+import type { ModelRef, Supervisor } from '../supervisor/types';
+import type { ServerOptions } from './types';
+
+export interface ServerContext extends ServerOptions {
+  /** http://127.0.0.1:PORT, once it listens. */
+  url(): string;
+  port(): number;
+  settings(): Settings;
+  patchSettings(patch: Partial<Settings>): Promise<Settings>;
+  /** The supervisor's, with an eye on how fast it went. */
+  generate: Supervisor['generate'];
+  /** Tokens per second of the last answer; 0 before the first one. */
+  lastDecodeTps(): number;
+}
+
+export function createContext(options: ServerOptions, initial: Settings, port: () => number): ServerContext {
+  let current = initial;
+  let lastDecodeTps = 0;
+  return {
+    ...options,
+    port,
+    url: () => `http://127.0.0.1:${port()}`,
+    settings: () => current,
+    lastDecodeTps: () => lastDecodeTps,
+    async *generate(model, work, signal) {
+      for await (const event of options.supervisor.generate(model, work, signal)) {
+        if (event.kind === 'end' && event.timings.decodeTps > 0) lastDecodeTps = event.timings.decodeTps;
+        yield event;
+      }
+    },
+    patchSettings: async (patch) => (current = await options.store.patchSettings(patch)),
+  };
+}
+
+export const refOf = ({ name, path }: LibraryModel): ModelRef => ({ name, path });
+
+/** The model of that name, if it can be used. Throws `model_not_found`, or what is wrong with its file. */
+export function usableModel(context: Pick<ServerContext, 'library'>, name: string): LibraryModel {
+  const model = context.library.find(name);
+  if (model.error) throw new HearthError(model.error.code, model.error.message, { ...model.error, param: 'model' });
+  return model;
+}
+
+/** The model for somebody who names none: the one in the foreground, the last one, the one that ships, any. Throws `no_model`. */
+export function defaultModel({ library, supervisor, settings }: ServerContext): LibraryModel {
+  const models = library.list().filter((model) => model.error === undefined);
+  const named = [supervisor.active()?.name, settings().lastModel];
+  const model =
+    named.map((name) => models.find((entry) => entry.name === name)).find((entry) => entry !== undefined) ??
+    models.find((entry) => entry.builtin) ??
+    models[0];
+  if (!model) throw new HearthError('no_model', 'There is no model that can be used.');
+  return model;
+}
+
+export interface Identity {
+  modelId: string;
+  engineBuild: string;
+  mesh: string;
+}
+
+/** Which weights and which kernels answer: for headers and receipts. Exact once the model is loaded. */
+export function identity(context: Pick<ServerContext, 'supervisor' | 'precision'>, model: LibraryModel): Identity {
+  const loaded = context.supervisor.loaded();
+  const ours = loaded?.model.path === model.path || loaded?.model.modelId === model.info?.modelId ? loaded : undefined;
+  return {
+    modelId: ours?.model.modelId ?? model.info?.modelId ?? '',
+    engineBuild: (ours ?? loaded)?.engineBuild ?? '',
+    mesh: ours ? `${ours.kernels} ${context.precision ?? 'fast'}` : '',
+  };
+}
+
+/** Only what is known: an empty header says nothing. */
+export function identityHeaders({ modelId, engineBuild, mesh }: Identity): Record<string, string> {
+  const headers = { 'x-hearth-model-id': modelId, 'x-hearth-engine': engineBuild, 'x-hearth-mesh': mesh };
+  return Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ''));
+}

@@ -1,0 +1,41 @@
+// What the page's status bar shows, put together from what the services say. Pure but for the machine's memory.
+import { freemem, totalmem } from 'node:os';
+import type { AppState } from '../../contract/own';
+import type { Device } from '../../contract/runtime';
+import type { ServerContext } from '../context';
+
+export function appState(context: ServerContext, devices: Device[]): AppState {
+  const { supervisor, version } = context;
+  const active = supervisor.active();
+  const stats = supervisor.stats();
+  const engineBuild = supervisor.loaded()?.engineBuild;
+  const { running, waiting, served } = supervisor.queue();
+  return {
+    version,
+    ...(engineBuild !== undefined && { engineBuild }),
+    url: context.url(),
+    ...(active && { active }),
+    memory: {
+      engineBytes: stats?.rssBytes ?? 0,
+      kvBytesUsed: stats?.kvBytesUsed ?? 0,
+      kvBytesTotal: stats?.kvBytesTotal ?? 0,
+      weightBytes: stats?.weightBytes ?? 0,
+      systemTotal: totalmem(),
+      systemFree: freemem(),
+      device: 'ram',
+    },
+    decodeTps: running > 0 ? (stats?.decodeTps ?? 0) : 0,
+    lastDecodeTps: context.lastDecodeTps(),
+    prefillTps: running > 0 ? (stats?.prefillTps ?? 0) : 0,
+    running,
+    waiting,
+    requestsServed: served,
+    devices,
+  };
+}
+
+/** Whether a page would show anything else. Free memory moves all the time and is no news by itself. */
+export function sameState(one: AppState, two: AppState): boolean {
+  const still = (state: AppState) => JSON.stringify({ ...state, memory: { ...state.memory, systemFree: 0 } });
+  return still(one) === still(two);
+}

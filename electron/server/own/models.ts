@@ -1,0 +1,47 @@
+// The models on disk and the one in the foreground.
+import type { FastifyInstance } from 'fastify';
+import { HearthError } from '../../contract/errors';
+import { loadRequest, type ActiveModel, type ModelEntry } from '../../contract/own';
+import { refOf, usableModel, type ServerContext } from '../context';
+import { parse } from '../validate';
+
+export function modelEntries({ library, supervisor }: Pick<ServerContext, 'library' | 'supervisor'>): ModelEntry[] {
+  const active = supervisor.active();
+  return library.list().map(({ name, path, fileBytes, builtin, info, abilities, error }) => {
+    const here = active?.name === name ? active : undefined;
+    const problem = error ?? here?.error;
+    return {
+      name,
+      path,
+      fileBytes,
+      builtin,
+      state: error ? 'failed' : (here?.state ?? 'available'),
+      ...(info && { info }),
+      ...(abilities && { abilities }),
+      ...(problem && { error: problem }),
+    };
+  });
+}
+
+export function modelRoutes(app: FastifyInstance, context: ServerContext): void {
+  const { library, supervisor } = context;
+  app.get('/models', () => ({ models: modelEntries(context) }));
+  app.post('/models/refresh', async () => {
+    await library.refresh();
+    return { models: modelEntries(context) };
+  });
+  app.post('/models/load', async (request, reply) => {
+    const model = usableModel(context, parse(loadRequest, request.body).model);
+    const loading = supervisor.load(refOf(model));
+    // The state tells how it goes; here it is only begun.
+    loading
+      .then(() => context.patchSettings({ lastModel: model.name }))
+      .catch((error: unknown) => context.log?.warn(`${model.name} was not loaded: ${HearthError.from(error).message}`));
+    const now: ActiveModel = supervisor.active() ?? { name: model.name, state: 'loading' };
+    return reply.code(202).send(now);
+  });
+  app.post('/models/unload', async (_request, reply) => {
+    await supervisor.unload();
+    return reply.code(204).send();
+  });
+}

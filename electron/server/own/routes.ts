@@ -1,0 +1,17 @@
+// The addresses under /hearth/v1, all behind the app's token: the guard asks for it where a route says nothing else.
+import type { FastifyInstance } from 'fastify';
+import type { ServerContext } from '../context';
+import type { Turns } from '../turns/turns';
+import { chatRoutes } from './chats';
+import { modelRoutes } from './models';
+import { settingsRoutes } from './settings';
+import { stateRoutes } from './state';
+import { turnRoutes } from './turns';
+
+export function ownRoutes(app: FastifyInstance, context: ServerContext, turns: Turns): void {
+  stateRoutes(app, context);
+  modelRoutes(app, context);
+  settingsRoutes(app, context);
+  chatRoutes(app, context, turns);
+  turnRoutes(app, turns);
+}
