@@ -26,7 +26,7 @@ export function tokenizerFromGguf(source: TokenizerSource): Tokenizer {
   const nfc = byteLevel && preTokenizerByName(source.pre ?? '').nfc;
   return new Tokenizer({
     vocabulary,
-    model: byteLevel ? bytePair(source, ids) : sentencePiece(source, ids, vocabulary),
+    model: byteLevel ? bytePair(source, ids, vocabulary) : sentencePiece(source, ids, vocabulary),
     ...(nfc && { normalise: (text: string) => text.normalize('NFC') }),
     bos: source.bos ?? -1,
     eos: source.eos ?? -1,
@@ -48,7 +48,7 @@ function spokenTokens(tokens: readonly string[], vocabulary: Vocabulary): Map<st
   return ids;
 }
 
-function bytePair(source: TokenizerSource, ids: Map<string, TokenId>): TextModel {
+function bytePair(source: TokenizerSource, ids: Map<string, TokenId>, vocabulary: Vocabulary): TextModel {
   const pre = preTokenizerByName(source.pre ?? '');
   const steps = pre.patterns.map((pattern) => ({ pattern, behaviour: 'isolated' as const, invert: false }));
   return new BytePairModel({
@@ -56,8 +56,13 @@ function bytePair(source: TokenizerSource, ids: Map<string, TokenId>): TextModel
     merges: mergeTable(source.merges ?? [], ids),
     byteTokens: byteLevelTokens(ids),
     ...(pre.ignoreMerges && { wholePieces: ids }),
-    unknown: source.unknown ?? -1,
+    unknown: unknownToken(vocabulary, source.unknown),
   });
+}
+
+/** Files may name a control token here; plain text must not become that. */
+export function unknownToken(vocabulary: Vocabulary, id: TokenId | undefined): TokenId {
+  return id !== undefined && id >= 0 && id < vocabulary.size && !vocabulary.isControl(id) ? id : -1;
 }
 
 export function byteLevelTokens(ids: ReadonlyMap<string, TokenId>): Int32Array {
@@ -100,7 +105,7 @@ function sentencePiece(source: TokenizerSource, ids: Map<string, TokenId>, vocab
     ids: new Map([...ids].filter(([, id]) => vocabulary.kind(id) !== TokenKind.byte)),
     scores: source.scores ?? [],
     byteTokens,
-    unknown: source.unknown ?? -1,
+    unknown: unknownToken(vocabulary, source.unknown),
     addSpacePrefix: source.addSpacePrefix ?? true,
   });
 }

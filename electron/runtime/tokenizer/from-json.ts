@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { HearthError } from '../../contract/errors';
 import { BytePairModel } from './byte-pair';
-import { byteLevelTokens, mergeTable } from './from-gguf';
+import { byteLevelTokens, mergeTable, unknownToken } from './from-gguf';
 import { GPT2_PATTERN, escapePattern } from './pattern';
 import { PreTokenizer, type SplitBehaviour, type SplitStep } from './pre-tokenizer';
 import type { SpecialFlags } from './special-matcher';
@@ -64,7 +64,7 @@ export function tokenizerFromJson(source: TokenizerSource, text: string): Tokeni
   for (const id of [source.bos, source.eos, ...(source.eosIds ?? [])]) {
     if (special(id) >= 0) vocabulary.markControl(id!, tokens[id!]!);
   }
-  const unknown = json.model.unk_token ? (vocab[json.model.unk_token] ?? -1) : -1;
+  const unknown = unknownToken(vocabulary, json.model.unk_token ? vocab[json.model.unk_token] : undefined);
   const { steps, prefixSpace } = preTokenizerSteps(json.pre_tokenizer ?? null);
   const normalise = normaliser(json.normalizer ?? null);
   return new Tokenizer({

@@ -26,7 +26,7 @@ export class SentencePieceModel {
     this.longest = longest;
   }
 
-  /** Appends the tokens of `text` to `out`. `first`: the text stands at the beginning, so that a space is put before it. */
+  /** Appends the tokens of `text` to `out`. `first`: a space is put before it, where the model wants one. */
   encode(text: string, out: TokenId[], first: boolean): void {
     if (text === '') return;
     const marked = (first && this.options.addSpacePrefix ? ' ' + text : text).replaceAll(' ', SPACE_MARK);

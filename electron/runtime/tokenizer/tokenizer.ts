@@ -5,7 +5,7 @@ import { TokenKind } from './source';
 import { StreamDecoder } from './stream-decoder';
 import type { TokenId, Vocabulary } from './vocabulary';
 
-/** Plain text to ids. `first`: the text stands at the very beginning of the prompt. */
+/** Plain text to ids. `first`: the text stands at the beginning or after a special token (SentencePiece puts a space there). */
 export interface TextModel {
   encode(text: string, out: TokenId[], first: boolean): void;
 }
@@ -82,7 +82,7 @@ export class Tokenizer {
     const out: TokenId[] = [];
     let plain = '';
     const flush = () => {
-      if (plain) this.encodePlain(plain, out, out.length === 0);
+      if (plain) this.encodePlain(plain, out, true);
       plain = '';
     };
     for (const { text, trusted } of runs) {
@@ -135,15 +135,8 @@ export class Tokenizer {
       this.model.encode(this.normalise(text), out, first);
       return;
     }
-    let beginning = first;
-    const onText = (stretch: string) => {
-      this.model.encode(this.normalise(stretch), out, beginning);
-      beginning = false;
-    };
-    const onSpecial = (id: TokenId) => {
-      out.push(id);
-      beginning = false;
-    };
+    const onText = (stretch: string) => this.model.encode(this.normalise(stretch), out, first);
+    const onSpecial = (id: TokenId) => out.push(id);
     this.userDefined.split(text, onText, onSpecial);
   }
 }

@@ -43,12 +43,12 @@ export class Vocabulary {
 
   /** The bytes that a token stands for; a control token's are its name. Empty for ids outside the vocabulary. Do not write. */
   bytes(id: TokenId): Uint8Array {
-    if (!(id >= 0 && id < this.size)) return this.flat.subarray(0, 0);
+    if (this.kinds[id] === undefined) return this.flat.subarray(0, 0);
     return this.flat.subarray(this.offsets[id], this.offsets[id + 1]);
   }
 
   byteLength(id: TokenId): number {
-    return id >= 0 && id < this.size ? this.offsets[id + 1]! - this.offsets[id]! : 0;
+    return this.kinds[id] === undefined ? 0 : this.offsets[id + 1]! - this.offsets[id]!;
   }
 
   kind(id: TokenId): number {
@@ -70,7 +70,7 @@ export class Vocabulary {
 
   /** Marks further ids as control tokens (end ids that the file gives another kind). */
   markControl(id: TokenId, name: string): void {
-    if (!(id >= 0 && id < this.size)) return;
+    if (this.kinds[id] === undefined) return;
     this.kinds[id] = TokenKind.control;
     this.specials.set(name, id);
   }
