@@ -1,0 +1,72 @@
+// The window: rail, the page that was asked for, status bar. Follows the settings for language and theme.
+import { Tooltip } from 'radix-ui';
+import { useEffect } from 'react';
+import { Toaster } from 'sonner';
+import { token } from './api/token';
+import { pickLanguage, setLanguage, useT } from './i18n';
+import { ChatPage } from './pages/ChatPage';
+import { ConnectPage } from './pages/ConnectPage';
+import { ModelsPage } from './pages/ModelsPage';
+import { ServerPage } from './pages/ServerPage';
+import { SettingsPage } from './pages/SettingsPage';
+import { Rail } from './shell/Rail';
+import { StatusBar } from './shell/StatusBar';
+import { useKeys } from './shell/useKeys';
+import { useApp } from './state/app';
+import { type PageName, usePage } from './state/page';
+import { useSettings } from './state/queries';
+import { applyTheme } from './state/theme';
+import './shell/shell.css';
+
+export function App() {
+  const refused = useApp((app) => app.connection === 'refused');
+  if (!token() || refused) return <ConnectPage refused={refused} />;
+  return <Window />;
+}
+
+function Window() {
+  const t = useT();
+  const page = usePage();
+  useFollowSettings();
+  useKeys();
+  return (
+    <Tooltip.Provider delayDuration={400}>
+      <div className="window" data-page={page.name}>
+        <a className="skip" href="#main" onClick={(event) => (event.preventDefault(), document.getElementById('main')?.focus())}>
+          {t('app.skip')}
+        </a>
+        <Rail />
+        <main id="main" tabIndex={-1}>
+          <PageView name={page.name} chatId={page.chatId} />
+        </main>
+        <StatusBar />
+      </div>
+      <Toaster position="bottom-center" offset={72} mobileOffset={{ bottom: 150 }} closeButton={false} gap={8} />
+    </Tooltip.Provider>
+  );
+}
+
+function PageView({ name, chatId }: { name: PageName; chatId: string | undefined }) {
+  switch (name) {
+    case 'models':
+      return <ModelsPage />;
+    case 'server':
+      return <ServerPage />;
+    case 'settings':
+      return <SettingsPage />;
+    default:
+      return <ChatPage chatId={chatId} />;
+  }
+}
+
+function useFollowSettings(): void {
+  const { data: settings } = useSettings();
+  const theme = settings?.theme;
+  const language = settings?.language;
+  useEffect(() => {
+    if (theme) applyTheme(theme);
+  }, [theme]);
+  useEffect(() => {
+    if (language) void setLanguage(language === 'auto' ? pickLanguage(navigator.languages) : language);
+  }, [language]);
+}

@@ -1,0 +1,4 @@
+// What the preload script may put on the window.
+interface Window {
+  hearth?: { token?: string };
+}

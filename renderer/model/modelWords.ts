@@ -1,0 +1,55 @@
+// What is said about models, as data and sentences: where one runs, what its load is doing, its numbers. Pure.
+import type { ActiveModel, AppState, ModelEntry } from '@contract/own';
+import type { Language, Translate } from '../i18n';
+import { bytes, count, percent } from '../parts/format';
+
+export function whereWords(t: Translate, state: AppState): string {
+  return t(state.memory.device === 'vram' ? 'model.gpu' : 'model.cpu');
+}
+
+export function phaseWords(t: Translate, active: ActiveModel, language: Language): string {
+  switch (active.phase) {
+    case 'weights':
+      return t('phase.weights', { percent: percent(active.fraction ?? 0, language) });
+    case 'open':
+      return t('phase.open');
+    case 'tokenizer':
+      return t('phase.tokenizer');
+    case 'warmup':
+      return t('phase.warmup');
+    default:
+      return t('phase.start');
+  }
+}
+
+/** How far a load has come in all, 0..1: reading the weights is nearly all of it. */
+export function loadShare({ phase, fraction = 0 }: ActiveModel): number {
+  if (phase === 'weights') return 0.05 + 0.85 * fraction;
+  if (phase === 'tokenizer') return 0.92;
+  if (phase === 'warmup') return 0.96;
+  return 0.02;
+}
+
+export function sizeWords(model: ModelEntry, language: Language): string {
+  return bytes(model.fileBytes, language);
+}
+
+/** Facts in plain words, most useful first. */
+export function factsOf(t: Translate, model: ModelEntry, language: Language): string[] {
+  const { info, abilities } = model;
+  const facts: string[] = [];
+  if (!info) return facts;
+  facts.push(info.architecture);
+  if (info.parameters > 0) facts.push(t('models.parameters', { count: count(info.parameters, language) }));
+  if (info.quantization) facts.push(info.quantization);
+  if (info.context > 0) facts.push(t('models.context', { count: count(info.context, language) }));
+  if (info.experts > 1) facts.push(t('models.experts', { used: info.expertsUsed, count: info.experts }));
+  if (abilities && !abilities.chat) facts.push(t('models.noChat'));
+  if (abilities?.reasoning) facts.push(t('models.thinks'));
+  if (abilities?.tools) facts.push(t('models.tools'));
+  if (info.license) facts.push(t('models.license', { license: info.license }));
+  return facts;
+}
+
+/** Broken files are those that were never readable; a failed load can be tried again. */
+export const isBroken = (model: ModelEntry): boolean => model.error !== undefined && !model.info;

@@ -1,0 +1,75 @@
+// Language, day and night, and what new chats begin with. Every change is kept at once.
+import { useT } from '../i18n';
+import { ChatSliders } from '../inspector/ChatSliders';
+import { InstructionsField } from '../inspector/InstructionsField';
+import '../inspector/inspector.css';
+import { Segmented } from '../parts/Segmented';
+import { saveSettings } from '../state/actions';
+import { cached, useSettings } from '../state/queries';
+import { DEFAULT_SETTINGS } from '../state/newChat';
+import type { ChatSettings } from '@contract/own';
+import './page.css';
+import './settingsPage.css';
+
+export function SettingsPage() {
+  const t = useT();
+  const { data: settings } = useSettings();
+  if (!settings) return <div className="page" />;
+  return (
+    <div className="page">
+      <div className="page-inner">
+        <header className="page-head">
+          <h1>{t('settings.title')}</h1>
+        </header>
+        <section className="section">
+          <div className="card rows">
+            <div>
+              <span className="row-label">{t('settings.language')}</span>
+              <Segmented
+                label={t('settings.language')}
+                value={settings.language}
+                options={[
+                  { value: 'auto', label: t('settings.languageAuto') },
+                  { value: 'en', label: 'English' },
+                  { value: 'zh-CN', label: '简体中文' },
+                ]}
+                onChange={(language) => saveSettings({ language })}
+              />
+            </div>
+            <div>
+              <span className="row-label">{t('settings.theme')}</span>
+              <Segmented
+                label={t('settings.theme')}
+                value={settings.theme}
+                options={[
+                  { value: 'auto', label: t('settings.theme.auto') },
+                  { value: 'light', label: t('settings.theme.light') },
+                  { value: 'dark', label: t('settings.theme.dark') },
+                ]}
+                onChange={(theme) => saveSettings({ theme })}
+              />
+            </div>
+          </div>
+        </section>
+        <section className="section">
+          <h2>{t('settings.defaults')}</h2>
+          <p>{t('settings.defaultsText')}</p>
+          <div className="card settings-defaults">
+            <ChatSliders value={settings.chat} onChange={changeDefaults} />
+            <InstructionsField
+              label={t('settings.instructions')}
+              value={settings.chat.instructions}
+              rows={5}
+              onSave={(instructions) => changeDefaults({ instructions })}
+            />
+          </div>
+        </section>
+      </div>
+    </div>
+  );
+}
+
+/** The whole of `chat` is sent: a patch replaces it. */
+function changeDefaults(patch: Partial<ChatSettings>): void {
+  saveSettings({ chat: { ...(cached.settings()?.chat ?? DEFAULT_SETTINGS), ...patch } });
+}

@@ -1,0 +1,47 @@
+// Numbers as people read them, in the page's language. Pure; the language comes as an argument.
+import type { Language } from '../i18n';
+
+export function bytes(value: number, language: Language): string {
+  const units = ['kB', 'MB', 'GB', 'TB'];
+  let amount = value / 1024;
+  let unit = 0;
+  while (amount >= 1000 && unit < units.length - 1) {
+    amount /= 1024;
+    unit++;
+  }
+  return `${decimal(amount, amount < 10 && unit > 1 ? 1 : 0, language)} ${units[unit] ?? ''}`;
+}
+
+export function decimal(value: number, digits: number, language: Language): string {
+  return new Intl.NumberFormat(language, { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(value);
+}
+
+export const whole = (value: number, language: Language): string => decimal(value, 0, language);
+
+/** Tokens per second: one decimal below 100. */
+export const speed = (value: number, language: Language): string => decimal(value, value < 100 ? 1 : 0, language);
+
+/** Milliseconds as seconds: one or two decimals while they matter. */
+export function seconds(ms: number, language: Language): string {
+  const value = ms / 1000;
+  return decimal(value, value < 1 ? 2 : value < 10 ? 1 : 0, language);
+}
+
+export const percent = (fraction: number, language: Language): string =>
+  new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 }).format(fraction);
+
+/** Parameters: "20.9 B". Chinese counts in 亿. */
+export const count = (value: number, language: Language): string =>
+  new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 }).format(value);
+
+export type Day = 'today' | 'yesterday' | 'week' | 'month' | 'older';
+
+export function dayOf(time: number, now: number): Day {
+  const midnight = new Date(now).setHours(0, 0, 0, 0);
+  const day = 86_400_000;
+  if (time >= midnight) return 'today';
+  if (time >= midnight - day) return 'yesterday';
+  if (time >= midnight - 7 * day) return 'week';
+  if (time >= midnight - 30 * day) return 'month';
+  return 'older';
+}

@@ -1,0 +1,141 @@
+// What the machine does, in one thin line: state and model, memory, speed, requests, address. Every colour has its word.
+import { CircleAlert, CircleDashed, LoaderCircle, Circle, Link2, MemoryStick } from 'lucide-react';
+import type { AppState } from '@contract/own';
+import { toast } from 'sonner';
+import { currentLanguage, type Key, useT } from '../i18n';
+import { copyText } from '../parts/copyText';
+import { Ember } from '../parts/Ember';
+import { bytes, speed } from '../parts/format';
+import { useApp } from '../state/app';
+import { pageHref } from '../state/page';
+import './status.css';
+
+export function StatusBar() {
+  const t = useT();
+  const state = useApp((app) => app.state);
+  const lost = useApp((app) => app.connection === 'lost');
+  return (
+    <footer className="status" aria-label={t('status.label')}>
+      <Engine state={state} lost={lost} />
+      {state && (
+        <>
+          <Memory state={state} />
+          <Speed state={state} />
+          <span className="status-gap" />
+          <Requests state={state} />
+          <Address state={state} />
+        </>
+      )}
+    </footer>
+  );
+}
+
+interface Sign {
+  word: Key;
+  icon: 'ember' | 'dot' | 'dashed' | 'spin' | 'alert';
+}
+
+export function engineSign(state: AppState | undefined, lost: boolean): Sign {
+  if (lost) return { word: 'status.lost', icon: 'alert' };
+  switch (state?.active?.state) {
+    case 'loading':
+      return { word: 'status.loading', icon: 'spin' };
+    case 'unloading':
+      return { word: 'status.unloading', icon: 'spin' };
+    case 'failed':
+      return { word: 'status.failed', icon: 'alert' };
+    case 'ready':
+      return state.running > 0 ? { word: 'status.writing', icon: 'ember' } : { word: 'status.ready', icon: 'dot' };
+    default:
+      return { word: 'status.none', icon: 'dashed' };
+  }
+}
+
+function Engine({ state, lost }: { state: AppState | undefined; lost: boolean }) {
+  const t = useT();
+  const sign = engineSign(state, lost);
+  return (
+    <a className="status-item status-engine" href={pageHref('models')} data-sign={sign.icon}>
+      <SignIcon icon={sign.icon} />
+      <span>{state || lost ? t(sign.word) : t('connect.starting')}</span>
+      {state?.active && (
+        <bdi className="status-model">{state.active.name}</bdi>
+      )}
+    </a>
+  );
+}
+
+function SignIcon({ icon }: { icon: Sign['icon'] }) {
+  if (icon === 'ember') return <Ember />;
+  if (icon === 'spin') return <LoaderCircle className="spin" size={13} aria-hidden />;
+  if (icon === 'alert') return <CircleAlert size={13} aria-hidden />;
+  if (icon === 'dashed') return <CircleDashed size={12} aria-hidden />;
+  return <Circle className="status-dot" size={9} aria-hidden />;
+}
+
+function Memory({ state }: { state: AppState }) {
+  const t = useT();
+  const language = currentLanguage();
+  const { engineBytes, systemTotal, systemFree, device } = state.memory;
+  const share = systemTotal > 0 ? Math.min(1, engineBytes / systemTotal) : 0;
+  const used = bytes(engineBytes, language);
+  const total = bytes(systemTotal, language);
+  return (
+    <span
+      className="status-item status-memory num"
+      title={t('status.memoryTitle', { used, free: bytes(systemFree, language), total })}
+    >
+      <MemoryStick size={13} aria-hidden />
+      {t(device === 'vram' ? 'status.vram' : 'status.ram')}
+      <span className="status-bar" aria-hidden>
+        <span style={{ transform: `scaleX(${Math.max(share, 0.02)})` }} />
+      </span>
+      {t('status.memory', { used, total })}
+    </span>
+  );
+}
+
+function Speed({ state }: { state: AppState }) {
+  const t = useT();
+  const language = currentLanguage();
+  if (state.decodeTps > 0) {
+    return (
+      <span className="status-item status-live num">{t('status.speedNow', { speed: speed(state.decodeTps, language) })}</span>
+    );
+  }
+  if (state.lastDecodeTps <= 0) return null;
+  return (
+    <span className="status-item num">{t('status.speedLast', { speed: speed(state.lastDecodeTps, language) })}</span>
+  );
+}
+
+function Requests({ state }: { state: AppState }) {
+  const t = useT();
+  return (
+    <a className="status-item status-requests num" href={pageHref('server')}>
+      {state.running + state.waiting > 0 && (
+        <span>{t('status.queue', { running: state.running, waiting: state.waiting })}</span>
+      )}
+      <span>{t('status.served', { count: state.requestsServed })}</span>
+    </a>
+  );
+}
+
+function Address({ state }: { state: AppState }) {
+  const t = useT();
+  const address = `${state.url.replace(/\/$/, '')}/v1`;
+  const copy = async (): Promise<void> => {
+    if (await copyText(address)) toast(t('common.copied'), { description: address, duration: 1500 });
+  };
+  return (
+    <button
+      type="button"
+      className="status-item status-address num"
+      aria-label={t('status.copyAddress', { address })}
+      onClick={() => void copy()}
+    >
+      <Link2 size={13} aria-hidden />
+      {address.replace(/^https?:\/\//, '')}
+    </button>
+  );
+}

@@ -1,0 +1,39 @@
+// Which page is shown, kept in the address after '#'. Back and forward work; nothing here talks to the server.
+import { useSyncExternalStore } from 'react';
+
+export const PAGES = ['chat', 'models', 'server', 'settings'] as const;
+export type PageName = (typeof PAGES)[number];
+
+export interface Page {
+  name: PageName;
+  chatId: string | undefined;
+}
+
+export function parsePage(hash: string): Page {
+  const [name, id] = hash.replace(/^#\/?/, '').split('/');
+  const page = PAGES.find((known) => known === name) ?? 'chat';
+  return { name: page, chatId: page === 'chat' && id ? decodeURIComponent(id) : undefined };
+}
+
+let page = parsePage(location.hash);
+const listeners = new Set<() => void>();
+
+window.addEventListener('hashchange', () => {
+  page = parsePage(location.hash);
+  for (const listener of listeners) listener();
+});
+
+export const currentPage = (): Page => page;
+
+export const usePage = (): Page =>
+  useSyncExternalStore(
+    (listener) => (listeners.add(listener), () => listeners.delete(listener)),
+    () => page,
+  );
+
+export const pageHref = (name: PageName, id?: string): string =>
+  id === undefined ? `#/${name}` : `#/${name}/${encodeURIComponent(id)}`;
+
+export function goTo(name: PageName, id?: string): void {
+  location.hash = pageHref(name, id);
+}
