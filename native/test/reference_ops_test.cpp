@@ -1,0 +1,43 @@
+// The reference backend against oracles in double. It judges the other backends, so nothing else judges it but these.
+#include <gtest/gtest.h>
+
+#include "test/op_cases.h"
+
+namespace hearth::testing {
+namespace {
+
+const OpCases cases{make_reference_backend};
+
+TEST(ReferenceOps, NormMatchesTheFormula) { cases.norm(); }
+TEST(ReferenceOps, EmbeddingOfEveryTypeLandsInTheRightRow) {
+  for (DType t : all_types) cases.embed_and_select(t);
+}
+TEST(ReferenceOps, MatmulOfEveryTypeAddsBiasAndResidual) {
+  for (DType t : all_types) cases.linear(t, 33, 256, 3);
+  cases.linear(DType::mxfp4, 7, 2880, 2);
+  cases.linear(DType::f32, 5, 33, 2);
+}
+TEST(ReferenceOps, EveryActivationIsItsFormula) {
+  for (Activation a : {Activation::silu, Activation::gelu_tanh, Activation::swiglu_oai}) cases.gate_up(DType::q8_0, a, 33, 96, 2);
+}
+TEST(ReferenceOps, SwigluClampsWhereTheModelDoes) { cases.swiglu_corners(); }
+TEST(ReferenceOps, RouterTiesGoToTheLowestIndex) { cases.router_ties(); }
+TEST(ReferenceOps, RouterBiasTakesPartInTheRanking) { cases.router_bias(); }
+TEST(ReferenceOps, ExpertsWithNoneOneAndManyTokens) {
+  cases.experts(DType::mxfp4, 6, 2, 32, 64, {0, 1, 1, 0, 0, 3, 3, 0, 0, 1});
+  cases.experts(DType::mxfp4_planes, 4, 1, 64, 32, {2});
+}
+TEST(ReferenceOps, AttentionIsRightInChunksAndWindows) {
+  cases.attention({.length = 40, .chunk = 40});
+  cases.attention({.length = 40, .chunk = 7});
+  cases.attention({.block_size = 4, .window = 8, .length = 40, .chunk = 7});
+  cases.attention({.block_size = 16, .window = 128, .length = 150, .chunk = 64});
+  cases.attention({.length = 20, .chunk = 20, .sinks = false, .layout = RopeLayout::interleaved});
+}
+TEST(ReferenceOps, TheSinkTakesItsShare) {
+  cases.sink_share(20, 0);
+  cases.sink_share(140, 128);
+}
+
+}  // namespace
+}  // namespace hearth::testing
