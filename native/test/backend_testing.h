@@ -123,10 +123,12 @@ struct Rig {
   }
 };
 
-/// Mean squared difference over mean square.
-inline double nmse(const Floats& got, const std::vector<double>& want) {
-  double error = 0.0, power = 0.0;
-  for (size_t i = 0; i < want.size(); ++i) error += (got[i] - want[i]) * (got[i] - want[i]), power += want[i] * want[i];
+/// Mean squared difference over mean square, or over `power` where that is larger: the sum of squares that products of
+/// random signs have on average. A single output near 0 would otherwise be judged by its luck.
+inline double nmse(const Floats& got, const std::vector<double>& want, double power = 0.0) {
+  double error = 0.0, square = 0.0;
+  for (size_t i = 0; i < want.size(); ++i) error += (got[i] - want[i]) * (got[i] - want[i]), square += want[i] * want[i];
+  power = std::max(power, square);
   return power == 0.0 ? error : error / power;
 }
 
@@ -154,6 +156,17 @@ inline std::vector<double> product(const TestMatrix& w, uint32_t expert, const f
     }
   }
   return y;
+}
+
+/// Sum over all outputs of sum_c (W . x)^2 taken term by term.
+inline double product_power(const TestMatrix& w, uint32_t expert, const float* x, uint32_t rows) {
+  double power = 0.0;
+  for (uint32_t r = 0; r < rows; ++r) {
+    for (uint32_t n = 0; n < w.view.rows; ++n) {
+      for (uint32_t c = 0; c < w.view.cols; ++c) power += std::pow(double(w.row(expert, n)[c]) * x[size_t(r) * w.view.cols + c], 2);
+    }
+  }
+  return power;
 }
 
 inline double oracle_activation(Activation kind, double alpha, double limit, double g, double u) {

@@ -87,8 +87,8 @@ inline int32_t quantise_lanes(const V& x, const V& factor, int8_t* out) {
   int32_t total = 0;
   for (int i = 0; i < 16; ++i) {
     const float scaled = x.v[i] * factor.v[i];
-    // Beyond int8 only where the scale is not finite and the block is lost anyway.
-    const int32_t q = scaled >= -128.0f && scaled <= 127.0f ? static_cast<int32_t>(round_even(scaled)) : 0;
+    // Beyond 127.5 only where the scale is not finite and the block is lost anyway.
+    const int32_t q = scaled > -127.5f && scaled < 127.5f ? static_cast<int32_t>(round_even(scaled)) : 0;
     out[i] = static_cast<int8_t>(q);
     total += q;
   }

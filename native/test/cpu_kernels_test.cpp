@@ -1,0 +1,190 @@
+// Every kernel set that this processor runs, in exact and in fast precision, against oracles in double.
+#include <gtest/gtest.h>
+
+#include "backend/cpu/cpu_features.h"
+#include "backend/cpu/kernels.h"
+#include "test/op_cases.h"
+
+namespace hearth::testing {
+namespace {
+
+OpCases cases_for(const std::string& isa, Precision precision, uint32_t threads = 2) {
+  OpCases c;
+  c.make = [=] { return make_cpu_backend({precision, threads, isa}); };
+  c.int8 = c.f16_kv = precision == Precision::fast;
+  return c;
+}
+
+struct Param {
+  std::string isa;
+  Precision precision;
+  friend void PrintTo(const Param& p, std::ostream* out) { *out << p.isa; }
+};
+
+std::vector<Param> params() {
+  std::vector<Param> list;
+  for (const std::string& isa : cpu::usable_isas()) {
+    for (Precision p : {Precision::exact, Precision::fast}) list.push_back({isa, p});
+  }
+  return list;
+}
+
+class CpuKernels : public ::testing::TestWithParam<Param> {
+ protected:
+  const OpCases cases = cases_for(GetParam().isa, GetParam().precision);
+};
+
+TEST_P(CpuKernels, NameTellsWhatRuns) { EXPECT_EQ(cases.make()->name(), "cpu/" + GetParam().isa); }
+TEST_P(CpuKernels, NormMatchesTheFormula) { cases.norm(); }
+TEST_P(CpuKernels, EmbeddingOfEveryTypeLandsInTheRightRow) {
+  for (DType t : all_types) cases.embed_and_select(t);
+}
+TEST_P(CpuKernels, MatmulOfEveryTypeAtOddShapes) {
+  for (DType t : all_types) {
+    for (uint32_t n : {1u, 3u, 16u, 33u}) {
+      for (uint32_t rows : {1u, 2u, 3u, 7u, 33u}) {
+        cases.linear(t, n, 256, rows);
+        if (info(t).block == 32) cases.linear(t, n, 32, rows), cases.linear(t, n, 96, rows);
+        if (info(t).block == 1) cases.linear(t, n, 31, rows), cases.linear(t, n, 1, rows);
+      }
+    }
+  }
+}
+TEST_P(CpuKernels, MatmulOfEveryTypeAtTheModelsWidth) {
+  for (DType t : all_types) {
+    const uint32_t cols = info(t).block == 256 ? 2816 : 2880;
+    cases.linear(t, 50, cols, 1);
+    cases.linear(t, 50, cols, 13);
+  }
+}
+TEST_P(CpuKernels, LongPromptsFillManyTiles) {
+  cases.linear(DType::mxfp4, 17, 64, 800);
+  cases.linear(DType::q4_k, 17, 256, 130);
+}
+TEST_P(CpuKernels, EveryActivationIsItsFormula) {
+  for (Activation a : {Activation::silu, Activation::gelu_tanh, Activation::swiglu_oai}) {
+    cases.gate_up(DType::f32, a, 33, 96, 2);
+    cases.gate_up(DType::q8_0, a, 33, 96, 5);
+  }
+}
+TEST_P(CpuKernels, SwigluClampsWhereTheModelDoes) { cases.swiglu_corners(); }
+TEST_P(CpuKernels, RouterTiesGoToTheLowestIndex) { cases.router_ties(); }
+TEST_P(CpuKernels, RouterBiasTakesPartInTheRanking) { cases.router_bias(); }
+TEST_P(CpuKernels, ExpertsWithNoneOneAndManyTokens) {
+  for (DType t : {DType::mxfp4, DType::mxfp4_planes, DType::q8_0, DType::f32}) {
+    cases.experts(t, 6, 2, 32, 64, {0, 1, 1, 0, 0, 3, 3, 0, 0, 1});
+    cases.experts(t, 4, 1, 64, 96, {2});
+    std::vector<int32_t> crowd;  // one expert far beyond a tile, one with a single token, one with none
+    for (int r = 0; r < 40; ++r) crowd.push_back(4), crowd.push_back(r == 11 ? 1 : r % 2 ? 2 : 3);
+    cases.experts(t, 5, 2, 96, 32, crowd);
+  }
+  cases.experts(DType::q4_k, 3, 2, 256, 256, {0, 2, 2, 1});
+}
+TEST_P(CpuKernels, AttentionIsRightInChunksAndWindows) {
+  cases.attention({.length = 40, .chunk = 40});
+  cases.attention({.length = 40, .chunk = 7});
+  cases.attention({.block_size = 4, .window = 8, .length = 40, .chunk = 7});
+  cases.attention({.block_size = 1, .length = 20, .chunk = 3});
+  cases.attention({.block_size = 32, .length = 70, .chunk = 70});
+  cases.attention({.block_size = 16, .window = 128, .length = 150, .chunk = 64});
+  cases.attention({.heads = 16, .kv_heads = 2, .head_dim = 64, .length = 33, .chunk = 33});
+  cases.attention({.heads = 9, .kv_heads = 3, .head_dim = 40, .length = 33, .chunk = 33});
+  cases.attention({.heads = 3, .kv_heads = 1, .head_dim = 8, .length = 20, .chunk = 20, .sinks = false, .layout = RopeLayout::interleaved});
+  cases.attention({.heads = 2, .kv_heads = 1, .length = 1100, .chunk = 300});             // several splits
+  cases.attention({.heads = 2, .kv_heads = 1, .window = 600, .length = 1100, .chunk = 1100});  // a window across a split border
+}
+TEST_P(CpuKernels, ASingleRowOverALongContextSharesOutItsSplits) {
+  cases_for(GetParam().isa, GetParam().precision, 4).attention({.heads = 2, .kv_heads = 1, .length = 1030, .chunk = 103});
+}
+TEST_P(CpuKernels, TheSinkTakesItsShare) {
+  cases.sink_share(20, 0);
+  cases.sink_share(140, 128);
+  cases.sink_share(700, 0);
+}
+
+/// A NaN in the input must come out as an error, not as token 0 for ever.
+TEST_P(CpuKernels, NaNReachesTheLogitsAsAnError) {
+  for (DType t : {DType::f32, DType::mxfp4, DType::q4_k}) {
+    for (float poison : {NAN, INFINITY}) {
+      Random random(1);
+      auto w = make_matrix(random, t, 20, 256);
+      Floats x = random_floats(random, 256);
+      x[70] = poison;
+      Rig rig(cases.make());
+      const Buffer in = rig.input("x", x, 256, 1), out = rig.backend->add_buffer("logits", 20, 1);
+      rig.ops.push_back(Logits{in, rig.backend->add_weight(w->view), out});
+      rig.rows(1);
+      try {
+        rig.run();
+        ADD_FAILURE() << type_name(t) << ": no error";
+      } catch (const Error& e) {
+        EXPECT_EQ(e.code, ErrorCode::numeric_error);
+      }
+    }
+  }
+}
+
+/// A view as the safetensors reader makes it: every second row of an interleaved matrix, at an odd address.
+TEST_P(CpuKernels, StridedAndUnalignedViewsAreReadInPlace) {
+  Random random(5);
+  for (DType t : {DType::mxfp4_planes, DType::bf16, DType::f32, DType::q8_0}) {
+    auto w = make_matrix(random, t, 40, 64);
+    std::vector<std::byte> moved(w->bytes.size() + 1);
+    std::memcpy(moved.data() + 1, w->bytes.data(), w->bytes.size());
+    Matrix odd = w->view;
+    odd.rows = 20;
+    odd.data = moved.data() + 1 + w->view.row_stride, odd.row_stride *= 2;
+    if (odd.scales) odd.scales += odd.scale_row_stride, odd.scale_row_stride *= 2;
+    const Floats x = random_floats(random, 64);
+    Rig rig(cases.make());
+    const Buffer in = rig.input("x", x, 64, 1), out = rig.backend->add_buffer("logits", 20, 1);
+    rig.ops.push_back(Logits{in, rig.backend->add_weight(odd), out});
+    rig.rows(1);
+    rig.run();
+    const std::vector<double> all = product(*w, 0, nullptr, x.data(), 1);
+    std::vector<double> want;
+    for (int r = 0; r < 20; ++r) want.push_back(all[2 * r + 1]);
+    cases.expect(rig.read(out, 1, 20), want, is_block_type(t), type_name(t));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CpuKernels, ::testing::ValuesIn(params()), [](const auto& p) {
+  return p.param.isa + (p.param.precision == Precision::exact ? "_exact" : "_fast");
+});
+
+TEST(CpuKernelChoice, AnUnknownSetIsRefusedByName) {
+  try {
+    make_cpu_backend({Precision::fast, 1, "avx1024"});
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code, ErrorCode::invalid_request);
+    EXPECT_NE(std::string(e.what()).find("avx1024"), std::string::npos);
+  }
+}
+
+TEST(CpuKernelChoice, ThisMachinesSets) {
+  std::string names;
+  for (const std::string& n : cpu::usable_isas()) names += " " + n;
+  std::printf("kernel sets tested here:%s; physical cores: %u\n", names.c_str(), cpu::physical_cores());
+  EXPECT_GE(cpu::physical_cores(), 1u);
+}
+
+/// An e8m0 byte of 0, 1 or 255 has no ordinary exponent; the vector kernels must not treat it as one.
+TEST(CpuKernels, RareScalesOfMxfp4) {
+  for (const std::string& isa : cpu::usable_isas()) {
+    Random random(2);
+    auto w = make_matrix(random, DType::mxfp4, 16, 64);
+    for (uint32_t r = 0; r < 16; ++r) w->bytes[r * 34] = std::byte(r % 2), w->bytes[r * 34 + 17] = std::byte(2);
+    for (uint32_t r = 0; r < 16; ++r) decode_row(w->view, 0, r, &w->values[r * 64]);
+    const Floats x = random_floats(random, 64, 1e30f);
+    Rig rig(make_cpu_backend({Precision::fast, 1, isa}));
+    const Buffer in = rig.input("x", x, 64, 1), out = rig.backend->add_buffer("logits", 16, 1);
+    rig.ops.push_back(Logits{in, rig.backend->add_weight(w->view), out});
+    rig.rows(1);
+    rig.run();
+    EXPECT_LE(nmse(rig.read(out, 1, 16), product(*w, 0, nullptr, x.data(), 1), product_power(*w, 0, x.data(), 1)), 5e-4) << isa;
+  }
+}
+
+}  // namespace
+}  // namespace hearth::testing
