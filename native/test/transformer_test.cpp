@@ -1,0 +1,78 @@
+// Failures prevented: an op lost, doubled or wired to the wrong buffer; a window or sink that a layer should have and
+// has not; work after the last keys and values of a chunk that nobody reads.
+#include "model/transformer.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "backend/trace/trace_backend.h"
+#include "hearth/error.h"
+
+namespace hearth {
+namespace {
+
+const std::string oracles = std::string(HEARTH_FIXTURES) + "/oracles/";
+const std::string golden = std::string(HEARTH_FIXTURES) + "/../../native/test/golden/";
+
+StepInputs one_row() {
+  StepInputs inputs;
+  inputs.tokens = {1};
+  inputs.positions = {0};
+  inputs.sequence = {0};
+  inputs.sequences = 1;
+  inputs.output_rows = {0};
+  return inputs;
+}
+
+/// The op list of a whole step as text.
+std::string traced(const std::string& file, StepTail tail) {
+  const ModelFile model = open_model(oracles + file, {false, false, true});
+  const auto backend = make_trace_backend();
+  const Transformer transformer(model.spec, model.weights, *backend, {8, 4});
+  backend->set_kv_shape(transformer.kv_shape(16));
+  backend->resize_kv(8);
+  StepInputs inputs = one_row();
+  inputs.groups = static_cast<uint32_t>(model.spec.groups.size());
+  for (uint32_t g = 0; g < inputs.groups; ++g) {
+    inputs.table_begin.push_back(g);
+    inputs.blocks.push_back(g);
+  }
+  if (tail == StepTail::kv_only) inputs.output_rows.clear();
+  EXPECT_TRUE(backend->submit(transformer.record(tail), inputs, nullptr)->wait());
+  for (const std::string& hazard : backend->hazards()) ADD_FAILURE() << hazard;
+  return backend->text();
+}
+
+TEST(Transformer, GptOssIsTheGoldenList) {
+  EXPECT_EQ(differs_from_golden(traced("gptoss/tiny.gguf", StepTail::logits), golden + "gpt_oss.txt"), "");
+}
+
+TEST(Transformer, LlamaIsTheGoldenList) {
+  EXPECT_EQ(differs_from_golden(traced("llama/tiny.gguf", StepTail::logits), golden + "llama.txt"), "");
+}
+
+TEST(Transformer, FoldersGiveTheGoldenListsToo) {
+  EXPECT_EQ(differs_from_golden(traced("gptoss/hf", StepTail::logits), golden + "gpt_oss_folder.txt"), "");
+  EXPECT_EQ(differs_from_golden(traced("llama/hf", StepTail::logits), golden + "llama_folder.txt"), "");
+}
+
+TEST(Transformer, AChunkWithoutOutputEndsWithTheLastKeysAndValues) {
+  const std::string whole = traced("gptoss/tiny.gguf", StepTail::logits);
+  const std::string chunk = traced("gptoss/tiny.gguf", StepTail::kv_only);
+  EXPECT_EQ(whole.substr(0, chunk.size()), chunk);
+  const std::string last_line = chunk.substr(chunk.rfind('\n', chunk.size() - 2) + 1);
+  EXPECT_EQ(last_line.substr(0, 3), "qkv") << last_line;
+}
+
+TEST(Transformer, BindingStopsWhenItIsGivenUp) {
+  const ModelFile model = open_model(oracles + "gptoss/tiny.gguf", {false, false, true});
+  const auto backend = make_trace_backend();
+  const auto give_up = [](double part) {
+    if (part > 0.4) throw Error(ErrorCode::cancelled, "enough");
+  };
+  EXPECT_THROW(Transformer(model.spec, model.weights, *backend, {8, 4}, give_up), Error);
+}
+
+}  // namespace
+}  // namespace hearth
