@@ -15,9 +15,7 @@ export function generations(
   id: string,
   signal: AbortSignal,
 ): AsyncIterable<GenerationEvent>[] {
-  return works.map((work, n) =>
-    generate(refOf(model), { ...work, id: n === 0 ? id : `${id}-${n}` }, signal),
-  );
+  return works.map((work, n) => generate(refOf(model), { ...work, id: n === 0 ? id : `${id}-${n}` }, signal));
 }
 
 /** Lets go of what is still running or was never read to its end. */

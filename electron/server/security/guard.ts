@@ -28,9 +28,18 @@ interface Rule {
   shared: boolean;
 }
 
+/** Routes are matched after decoding, so that rules must be as well. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
 /** Prefixes, for addresses that no route answers: a stranger must not learn there what exists. */
 function unroutedRule(url: string): Rule {
-  const path = url.split(/[?#]/, 1)[0] ?? '';
+  const path = decoded(url.split(/[?#]/, 1)[0] ?? '').replace(/\/+/g, '/');
   if (/^\/v1(\/|$)/i.test(path)) return { access: 'key', shared: true };
   if (/^\/(hearth|api)(\/|$)/i.test(path)) return { access: 'token', shared: false };
   return { access: 'public', shared: false };
