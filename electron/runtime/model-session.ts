@@ -5,16 +5,18 @@ import type { BenchResult, GenerationEvent, Loaded, Stats } from '../contract/ru
 import type { Addon, NativeEngine, NativeEvent, NativeInspection, NativeRequest } from './addon';
 import { bench, fractions, type BenchParams } from './bench';
 import { Generation } from './generation';
-import { HarmonyReader } from './harmony-reader';
+import { HarmonyParser } from './harmony';
 import type { FullParams } from './host-link';
 import type { ModelTraits } from './model-traits';
-import { PlainReader } from './plain-reader';
+import { ParserReader } from './parser-reader';
 import { processMemory } from './process-memory';
 import type { GenerateInput, Prompt } from './prompt-maker';
 import type { PromptThread } from './prompt-thread';
+import { RawReader } from './raw-reader';
 import type { OutputReader } from './reader';
 import { StepGuide } from './step-guide';
 import { Stopwatch } from './stopwatch';
+import { PlainParser } from './templates';
 import { StopMatcher } from './text';
 import type { Tokenizer } from './tokenizer';
 
@@ -159,7 +161,7 @@ export class ModelSession {
     const { traits, tokenizer, engine } = this.parts;
     const temperature = request.sampling.temperature ?? traits.defaultTemperature;
     const room = this.loaded.context - prompt.tokens.length;
-    const reader = this.reader(request);
+    const reader = this.reader(request, prompt);
     const generation = new Generation({
       request,
       promptTokens: prompt.tokens.length,
@@ -212,15 +214,20 @@ export class ModelSession {
     };
   }
 
-  private reader(request: GenerateParams): OutputReader {
+  private reader(request: GenerateParams, prompt: Prompt): OutputReader {
     const { traits, tokenizer } = this.parts;
-    if (!traits.control || request.input.kind !== 'chat') return new PlainReader(tokenizer);
-    const { chat } = request.input;
-    return new HarmonyReader(tokenizer, traits.control, {
-      tools: chat.toolChoice === 'none' ? [] : chat.tools.map(({ name }) => name),
+    if (request.input.kind !== 'chat') return new RawReader(tokenizer);
+    const { tools, toolChoice } = request.input.chat;
+    const options = {
+      tools: toolChoice === 'none' ? [] : tools.map(({ name }) => name),
       // Derived from the request, so that a resumed answer names its calls as before.
-      callId: (call) => `call_${request.id.replace(/[^A-Za-z0-9]/g, '').slice(-24) || 'x'}${call}`,
-    });
+      callId: (call: number) => `call_${request.id.replace(/[^A-Za-z0-9]/g, '').slice(-24) || 'x'}${call}`,
+    };
+    const thinking = prompt.opensThought ?? false;
+    const parser = traits.control
+      ? new HarmonyParser(tokenizer, traits.control, options)
+      : new PlainParser(tokenizer, { ...options, thinking });
+    return new ParserReader(parser);
   }
 
   private nativeRequest(

@@ -1,6 +1,7 @@
 // What a model can do and how it must be sampled, found from its vocabulary and template and never from its name. Pure functions.
 import type { Abilities } from '../contract/runtime';
 import { harmonyTokens, stopTokens, type HarmonyTokens } from './harmony';
+import { ChatTemplate } from './templates';
 import type { Tokenizer } from './tokenizer';
 
 export interface ModelTraits {
@@ -17,9 +18,22 @@ export interface ModelTraits {
 const HARMONY_TEMPERATURE = 1.0;
 const OTHER_TEMPERATURE = 0.7;
 
+/** A template that cannot be read makes a model that cannot chat, not one that cannot be loaded. */
+function chatTemplate(tokenizer: Tokenizer): ChatTemplate | null {
+  const markers = tokenizer.special('<|im_start|>') !== undefined && tokenizer.special('<|im_end|>') !== undefined;
+  if (tokenizer.chatTemplate.trim() === '' && !markers) return null;
+  try {
+    return new ChatTemplate(tokenizer);
+  } catch {
+    return null;
+  }
+}
+
 export function abilitiesOf(tokenizer: Tokenizer): Abilities {
   if (harmonyTokens(tokenizer)) return { chat: true, reasoning: true, tools: true, harmony: true };
-  return { chat: tokenizer.chatTemplate !== '', reasoning: false, tools: false, harmony: false };
+  const template = chatTemplate(tokenizer);
+  if (!template) return { chat: false, reasoning: false, tools: false, harmony: false };
+  return { chat: true, reasoning: template.reasoning, tools: template.tools, harmony: false };
 }
 
 /** `vocabulary`: rows of the logits, which may be more than there are tokens. */

@@ -5,6 +5,7 @@ import type { ChatInput, ChatMessage } from '../contract/chat';
 import { HearthError } from '../contract/errors';
 import type { generateInput } from '../contract/runtime';
 import { harmonyTokens, renderChat, type HarmonyTokens } from './harmony';
+import { ChatTemplate } from './templates';
 import type { Tokenizer } from './tokenizer';
 import { fitTurns } from './turn-dropping';
 
@@ -24,11 +25,15 @@ export interface PromptJob {
 export interface Prompt {
   tokens: ArrayLike<number>;
   droppedTurns: number;
+  /** The prompt ends inside a thought: the answer begins with its rest. */
+  opensThought?: boolean;
   text?: string;
 }
 
 export class PromptMaker {
   private readonly control: HarmonyTokens | null;
+  /** Made when first needed: a bad one fails the chat and not the load. */
+  private template: ChatTemplate | undefined;
 
   constructor(private readonly tokenizer: Tokenizer) {
     this.control = harmonyTokens(tokenizer);
@@ -63,19 +68,25 @@ export class PromptMaker {
   }
 
   private chat(chat: ChatInput, job: PromptJob): Prompt {
-    const build = (messages: ChatMessage[]) => this.render({ ...chat, messages });
     const { keepTurns, fitTokens } = job;
-    const kept = fitTurns(
+    const limits = {
+      ...(keepTurns !== undefined && { keepTurns }),
+      ...(fitTokens !== undefined && { maxTokens: fitTokens }),
+    };
+    const { value, droppedTurns } = fitTurns(
       chat.messages,
-      { ...(keepTurns !== undefined && { keepTurns }), ...(fitTokens !== undefined && { maxTokens: fitTokens }) },
-      build,
+      limits,
+      (messages: ChatMessage[]) => this.render({ ...chat, messages }),
+      (rendered) => rendered.tokens.length,
     );
-    return { tokens: kept.value, droppedTurns: kept.droppedTurns };
+    return { ...value, droppedTurns };
   }
 
-  private render(chat: ChatInput): number[] {
-    if (this.control) return renderChat(chat, this.tokenizer, this.control).tokens;
-    throw new HearthError('unsupported_template', 'This model has no chat template that Hearth can use.');
+  private render(chat: ChatInput): { tokens: number[]; opensThought?: boolean } {
+    if (this.control) return { tokens: renderChat(chat, this.tokenizer, this.control).tokens };
+    this.template ??= new ChatTemplate(this.tokenizer);
+    const { tokens, opensThought } = this.template.render(chat);
+    return { tokens, opensThought };
   }
 
   /** The caller writes the whole prompt, markup included: there is no user's text to keep apart from it. */

@@ -32,18 +32,19 @@ export function dropTurns(messages: readonly ChatMessage[], count: number): Chat
 }
 
 /**
- * Drops as few of the oldest turns as the limits ask for. `build` renders what is left (its `length` in tokens); it is called about
- * log2(turns) times. Where even the last turn is too long, that one is given back and the caller refuses it.
+ * Drops as few of the oldest turns as the limits ask for. `build` renders what is left, about log2(turns) times; `length` counts it
+ * in tokens. Where even the last turn is too long, that one is given back and the caller refuses it.
  */
-export function fitTurns<T extends { length: number }>(
+export function fitTurns<T>(
   messages: readonly ChatMessage[],
   limits: { keepTurns?: number; maxTokens?: number },
   build: (messages: ChatMessage[]) => T,
+  length: (value: T) => number,
 ): Kept<T> {
   const turns = countTurns(messages);
   const least = limits.keepTurns === undefined ? 0 : Math.max(0, turns - limits.keepTurns);
   const at = (dropped: number): Kept<T> => ({ value: build(dropTurns(messages, dropped)), droppedTurns: dropped });
-  const fits = (kept: Kept<T>) => limits.maxTokens === undefined || kept.value.length <= limits.maxTokens;
+  const fits = (kept: Kept<T>) => limits.maxTokens === undefined || length(kept.value) <= limits.maxTokens;
   let best = at(least);
   if (fits(best) || turns === 0) return best;
   // The smallest number of dropped turns that fits lies in (low, high].

@@ -1,8 +1,8 @@
-// Output of models without harmony: text, with control tokens left out. Raw completions of harmony models are read like this too.
+// Output of raw completions, whose caller wrote the whole prompt: text as it comes, with control tokens left out.
 import { StreamDecoder, type Tokenizer } from './tokenizer';
 import type { OutputReader, Place, Reading } from './reader';
 
-export class PlainReader implements OutputReader {
+export class RawReader implements OutputReader {
   readonly place: Place = 'text';
   readonly calledTool = false;
   private readonly decoder = new StreamDecoder();

@@ -1,0 +1,197 @@
+// The composition root: builds every service once, hands each to its users, and takes them down in the opposite order.
+// It decides nothing that belongs to a service, and knows neither a window nor a command line.
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { HearthError } from './contract/errors';
+import type { ServerFile } from './contract/own';
+import type { LoadOptions } from './contract/runtime';
+import type { Library, LibraryModel } from './library/types';
+import { createLibrary } from './library/library';
+import { dataDirAt, dataDirPath, openDataDir, type DataDir } from './app/data-dir';
+import { openLog, type Log } from './app/log';
+import { resources, type Resources } from './app/resources';
+import { ServerLock, livingServer } from './app/server-file';
+import { entry } from './entries';
+import { createServer } from './server/server';
+import { DEFAULT_PORT, type Server } from './server/types';
+import { openStore } from './store/open';
+import type { Store } from './store/types';
+import { forkHosts, type SpawnHost } from './supervisor/host';
+import { createSupervisor } from './supervisor/supervisor';
+import type { Supervisor } from './supervisor/types';
+import { createTelemetry } from './telemetry/telemetry';
+
+export { DEFAULT_PORT, type LibraryModel };
+
+export interface AppOptions {
+  dataDir?: string;
+  /** Absent: 4327, or the next free one. 0: any free one. */
+  port?: number;
+  /** Name or path of the model to load at the start; absent: the last one, else the one that ships. */
+  model?: string;
+  /** How children are started; absent: by fork. Electron gives its own. */
+  spawn?: SpawnHost;
+  /** What a person at the terminal should know. */
+  say?(line: string): void;
+}
+
+export interface App {
+  url: string;
+  token: string;
+  version: string;
+  supervisor: Supervisor;
+  library: Library;
+  close(): Promise<void>;
+}
+
+interface Services {
+  dir: DataDir;
+  log: Log;
+  store: Store;
+  supervisor: Supervisor;
+  library: Library;
+  server: Server;
+}
+
+/** Throws HearthError{already_running | port_in_use | database_error}, with nothing left open. */
+export async function startApp(options: AppOptions = {}): Promise<App> {
+  const dir = openDataDir(dataDirPath(options.dataDir));
+  const shipped = resources();
+  const token = randomBytes(32).toString('base64url');
+  const lock = await ServerLock.take(dir.serverFile, token, shipped.version);
+  const closing: (() => Promise<unknown> | void)[] = [() => lock.release()];
+  const close = onceOnly(async () => {
+    for (const step of closing.reverse()) await step();
+  });
+  try {
+    const services = await buildServices(options, dir, shipped, token, closing);
+    const url = await listen(services, options);
+    lock.publish(url);
+    void loadFirstModel(services, options);
+    const { supervisor, library } = services;
+    return { url, token, version: shipped.version, supervisor, library, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function buildServices(
+  options: AppOptions,
+  dir: DataDir,
+  shipped: Resources,
+  token: string,
+  closing: (() => Promise<unknown> | void)[],
+): Promise<Services> {
+  const log = openLog(dir.logs);
+  closing.push(() => log.close());
+  const store = await openStore({ path: dir.database });
+  closing.push(() => store.close());
+  const telemetry = createTelemetry();
+  const supervisor = createSupervisor({
+    spawn: options.spawn ?? forkHosts(entry('runtime')),
+    telemetry,
+    log: (level, text) => log[level](text),
+  });
+  closing.push(() => supervisor.close());
+  const library = createLibrary({ folders: [dir.models], builtin: shipped.models, probe: supervisor.probe });
+  closing.push(() => library.close());
+  const server = await createServer({
+    supervisor,
+    library,
+    store,
+    telemetry,
+    token,
+    version: shipped.version,
+    ...(shipped.page && { staticDir: shipped.page }),
+    precision: 'fast',
+    log,
+  });
+  closing.push(() => server.close());
+  return { dir, log, store, supervisor, library, server };
+}
+
+/** An address that somebody named is taken or refused; without one, the next free port will do, and is said aloud. */
+async function listen({ server }: Services, { port, say }: AppOptions): Promise<string> {
+  const wanted = port ?? DEFAULT_PORT;
+  const listening = await server.listen(wanted, { nextFree: true });
+  if (wanted !== 0 && listening.port !== wanted) say?.(`Port ${wanted} is taken; using ${listening.port}.`);
+  return listening.url;
+}
+
+/** In the background: the page is there first. A model that fails is shown by the state, and said. */
+async function loadFirstModel({ library, supervisor, store, log }: Services, options: AppOptions): Promise<void> {
+  try {
+    const { lastModel } = await store.settings();
+    await library.refresh();
+    const model = await firstModel(library, options.model, lastModel);
+    if (!model) return;
+    await supervisor.load({ name: model.name, path: model.path });
+    log.info(`loaded ${model.name}`);
+  } catch (error) {
+    const { code, message } = HearthError.from(error);
+    if (code === 'cancelled') return;
+    log.warn(`the first model was not loaded: ${message}`);
+    options.say?.(message);
+  }
+}
+
+async function firstModel(
+  library: Library,
+  asked: string | undefined,
+  last: string | undefined,
+): Promise<LibraryModel | undefined> {
+  if (asked !== undefined) return findModel(library, asked);
+  const models = library.list();
+  return models.find(({ name }) => name === last) ?? models.find(({ builtin }) => builtin);
+}
+
+/** MODEL of the command line: a name, else a path. Throws HearthError{model_not_found | file_not_found}. */
+export function findModel(library: Library, asked: string): Promise<LibraryModel> {
+  return isPath(asked) ? library.open(resolve(asked)) : Promise.resolve(library.find(asked));
+}
+
+/** Names have no separators and no ending; a file of that name in the working directory counts as a path, too. */
+export function isPath(asked: string): boolean {
+  return /[\\/]/.test(asked) || /\.(gguf|safetensors)$/i.test(asked) || existsSync(asked);
+}
+
+export interface EngineOptions {
+  dataDir?: string;
+  load?: Partial<Omit<LoadOptions, 'path'>>;
+}
+
+export interface Engine {
+  dir: DataDir;
+  supervisor: Supervisor;
+  library: Library;
+  shipped: Resources;
+  close(): Promise<void>;
+}
+
+/** Models and runtimes without server, database and lock: for commands that do one thing and end. Creates no folder. */
+export function openEngine(options: EngineOptions = {}): Engine {
+  const dir = dataDirAt(dataDirPath(options.dataDir));
+  const shipped = resources();
+  const supervisor = createSupervisor({
+    spawn: forkHosts(entry('runtime')),
+    ...(options.load && { load: options.load }),
+  });
+  const library = createLibrary({ folders: [dir.models], builtin: shipped.models, probe: supervisor.probe });
+  const close = onceOnly(async () => {
+    library.close();
+    await supervisor.close();
+  });
+  return { dir, supervisor, library, shipped, close };
+}
+
+/** The Hearth that runs on this data directory, if there is one. */
+export function runningServer(dataDir?: string): Promise<ServerFile | undefined> {
+  return livingServer(dataDirAt(dataDirPath(dataDir)).serverFile);
+}
+
+function onceOnly(effect: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  return () => (running ??= effect());
+}

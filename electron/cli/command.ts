@@ -1,0 +1,136 @@
+// The verbs of the `hearth` command, their options, and the exit code. What a verb does is in the file of its name.
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { bench } from './bench';
+import { doctor } from './doctor';
+import { logits } from './logits';
+import { ls } from './ls';
+import { processIo, report, type Io } from './report';
+import { run } from './run';
+import { serve } from './serve';
+
+/** Gives the exit code, or undefined where the process goes on (`serve`). */
+export async function main(argv: string[], io: Io = processIo): Promise<number | undefined> {
+  let code: number | undefined = 0;
+  const program = hearthCommand(io, (result) => (code = result));
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode;
+    return report(io, error, argv.includes('--json'));
+  }
+}
+
+function hearthCommand(io: Io, done: (code: number | undefined) => void): Command {
+  const program = new Command('hearth')
+    .description('Run open language models on your own machine.')
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => io.out(text), writeErr: (text) => io.err(text) })
+    .configureHelp({ showGlobalOptions: true });
+  const dataDir = () => new Option('--data-dir <dir>', 'where Hearth keeps its data').env('HEARTH_DATA_DIR');
+
+  verb(program, 'serve', 'Serve the page and the API on this machine.')
+    .option('--port <n>', 'port to listen on (default: 4327, or the next free one)', port)
+    .addOption(dataDir())
+    .option('--model <model>', 'model to load at the start: a name or a path')
+    .option('--json', 'first line of the output: {url, token, pid} as JSON; everything else goes to standard error')
+    .action(async (options) => done(await serve(options, io)));
+
+  verb(
+    program,
+    'run',
+    'Ask one question. With a running Hearth and a name it is asked there; a path, --json and --exact run here.',
+  )
+    .argument('<model>', 'name or path')
+    .argument('<prompt>')
+    .option('--temperature <t>', "0: the most likely words (default: the model's own)", number(0, 5))
+    .option('--max-tokens <n>', 'most tokens, thoughts included', count)
+    .addOption(
+      new Option('--effort <effort>', 'how long it thinks').choices(['low', 'medium', 'high']).default('medium'),
+    )
+    .option('--seed <n>', 'the same seed gives the same answer', whole)
+    .option('--system <text>', 'instructions')
+    .option('--threads <n>', 'threads of the processor', count)
+    .option('--exact', 'compute in 32-bit floats')
+    .option('--json', 'one JSON object: text, reasoning, tokens, finish_reason, usage, timings')
+    .addOption(dataDir())
+    .action(async (model: string, prompt: string, options) => {
+      done(await run(model, prompt, options, io, interrupt()));
+    });
+
+  verb(program, 'logits', "The last position's logits as a JSON array. Always runs in this process.")
+    .argument('<model>', 'name or path')
+    .requiredOption('--tokens <file>', 'JSON array of token ids')
+    .option('--exact', 'compute in 32-bit floats')
+    .addOption(new Option('--device <device>', 'what computes').choices(['cpu', 'reference']))
+    .option('--threads <n>', 'threads of the processor', count)
+    .option('--prefill-chunk <n>', 'most tokens read in one step', count)
+    .option('--yarn-truncate', 'round the YaRN correction range, as ggml does')
+    .addOption(dataDir())
+    .action((model: string, options) => logits(model, options, io));
+
+  verb(program, 'bench', 'Measure a model on this machine. Always runs in this process.')
+    .argument('<model>', 'name or path')
+    .option('--prefill <n>', 'tokens to read', count, 512)
+    .option('--decode <n>', 'tokens to write', count, 64)
+    .option('--sequences <n>', 'at the same time', count, 1)
+    .option('--threads <n>', 'threads of the processor', count)
+    .option('--exact', 'compute in 32-bit floats')
+    .option('--json', 'one JSON object')
+    .addOption(dataDir())
+    .action((model: string, options) => bench(model, options, io));
+
+  verb(program, 'ls', 'The models that Hearth knows.')
+    .option('--json', 'one JSON object')
+    .addOption(dataDir())
+    .action((options) => ls(options, io));
+
+  verb(program, 'doctor', 'What is there, what is not, and what to do about it.')
+    .option('--json', 'one JSON object')
+    .addOption(dataDir())
+    .action(async (options) => done(await doctor(options, io)));
+
+  return program;
+}
+
+function verb(program: Command, name: string, description: string): Command {
+  return program.command(name).description(description).exitOverride();
+}
+
+/** Ctrl-C cancels the answer; a second one ends the process. */
+function interrupt(): AbortSignal {
+  const controller = new AbortController();
+  process.on('SIGINT', () => {
+    if (controller.signal.aborted) process.exit(130);
+    controller.abort();
+  });
+  return controller.signal;
+}
+
+function whole(text: string): number {
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(Number(text)))
+    throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}
+
+function count(text: string): number {
+  const value = whole(text);
+  if (value < 1) throw new InvalidArgumentError('It must be at least 1.');
+  return value;
+}
+
+function port(text: string): number {
+  const value = whole(text);
+  if (value > 65_535) throw new InvalidArgumentError('It must be at most 65535.');
+  return value;
+}
+
+function number(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (text.trim() === '' || !(value >= least && value <= most)) {
+      throw new InvalidArgumentError(`It must be a number from ${least} to ${most}.`);
+    }
+    return value;
+  };
+}

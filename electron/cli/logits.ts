@@ -1,0 +1,44 @@
+// `hearth logits`: the last position's logits as a JSON array, for comparison with other implementations.
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { HearthError } from '../contract/errors';
+import { modelRef, withEngine } from './engine';
+import { json, type Io } from './report';
+
+export interface LogitsOptions {
+  tokens: string;
+  exact?: boolean;
+  device?: 'cpu' | 'reference';
+  threads?: number;
+  prefillChunk?: number;
+  yarnTruncate?: boolean;
+  dataDir?: string;
+}
+
+export async function logits(model: string, options: LogitsOptions, io: Io): Promise<void> {
+  const tokens = readTokens(options.tokens);
+  const { exact, device, threads, prefillChunk, yarnTruncate, dataDir } = options;
+  const load = {
+    precision: exact ? ('exact' as const) : ('fast' as const),
+    ...(device && { device }),
+    ...(threads !== undefined && { threads }),
+    ...(prefillChunk !== undefined && { prefillChunk }),
+    ...(yarnTruncate !== undefined && { yarnTruncate }),
+  };
+  await withEngine({ load, ...(dataDir !== undefined && { dataDir }) }, async (engine) => {
+    const ref = await modelRef(engine, model);
+    const result = await engine.supervisor.call(ref, 'logits', { tokens });
+    json(io, result.logits);
+  });
+}
+
+function readTokens(path: string): number[] {
+  try {
+    return z
+      .array(z.int().min(0))
+      .min(1)
+      .parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (error) {
+    throw new HearthError('invalid_request', `${path} is not a JSON array of token ids.`, { cause: error });
+  }
+}
