@@ -118,10 +118,8 @@ export class PromptThread {
 
 /** In the sources a thread has to register the loader by itself. */
 function startThread(entry: URL, workerData: object): Worker {
-  const resourceLimits = { maxOldGenerationSizeMb: 2048 };
-  if (!entry.pathname.endsWith('.ts')) return new Worker(entry, { workerData, resourceLimits });
-  const load = `import('tsx/esm/api').then(({ register }) => (register(), import(${JSON.stringify(entry.href)})));`;
-  return new Worker(load, { eval: true, workerData, resourceLimits });
+  const file = entry.pathname.endsWith('.ts') ? new URL('thread-from-sources.mjs', entry) : entry;
+  return new Worker(file, { workerData, resourceLimits: { maxOldGenerationSizeMb: 2048 } });
 }
 
 function tooLong(): HearthError {
