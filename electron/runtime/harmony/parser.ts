@@ -1,12 +1,10 @@
 // What the model says in harmony, token by token, as parts for people and programs. It never throws and never shows markup:
 // whatever cannot be understood is delivered as text. It renders nothing and knows no HTTP.
 import type { Part } from '../../contract/runtime';
+import type { OutputParser, OutputResult, Place } from '../text';
 import { StreamDecoder, type TokenId, type Tokenizer } from '../tokenizer';
 import type { HarmonyTokens } from './control';
 import { readHeader, readLeftovers, type Header, type HeaderItem, type HeaderStart } from './header';
-
-/** Where the next token will go. `between`: after a message. `hidden`: a message of somebody else, played by the model. */
-export type Place = 'header' | 'analysis' | 'commentary' | 'final' | 'tool' | 'hidden' | 'between' | 'ended';
 
 export interface ParserOptions {
   /** Names of the functions offered; calls of others are not delivered as calls. Absent: every `functions.*` is one. */
@@ -24,11 +22,7 @@ export interface ParsedMessage {
   content: string;
 }
 
-export interface HarmonyResult {
-  /** Joined deltas. */
-  content: string;
-  reasoning: string;
-  toolCalls: { id: string; name: string; arguments: string }[];
+export interface HarmonyResult extends OutputResult {
   messages: ParsedMessage[];
   /** The model left the format somewhere. */
   malformed: boolean;
@@ -44,7 +38,7 @@ const HELD_LIMIT = 400;
 const HEADER_LIMIT = 400;
 const SEPARATOR = '\n\n';
 
-export class HarmonyParser {
+export class HarmonyParser implements OutputParser {
   private state: 'header' | 'content' | 'between' | 'ended' = 'header';
   private items: HeaderItem[] = [];
   private headerStart: HeaderStart = 'assistant';

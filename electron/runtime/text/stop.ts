@@ -5,6 +5,8 @@ export interface StopResult {
   text: string;
   /** The stop string that was met; nothing of it or after it is in `text`. */
   stopped: string | undefined;
+  /** What came after the stop string in the same delta. */
+  rest: string;
 }
 
 export class StopMatcher {
@@ -19,18 +21,18 @@ export class StopMatcher {
 
   /** The earliest stop wins; of those that begin at the same place, the longest. */
   push(delta: string): StopResult {
-    if (this.done !== undefined) return { text: '', stopped: this.done };
-    if (this.stops.length === 0) return { text: delta, stopped: undefined };
+    if (this.done !== undefined) return { text: '', stopped: this.done, rest: delta };
+    if (this.stops.length === 0) return { text: delta, stopped: undefined, rest: '' };
     const text = this.held + delta;
     const hit = this.find(text);
     if (hit) {
       this.held = '';
       this.done = hit.stop;
-      return { text: text.slice(0, hit.at), stopped: hit.stop };
+      return { text: text.slice(0, hit.at), stopped: hit.stop, rest: text.slice(hit.at + hit.stop.length) };
     }
     const keep = this.stops.reduce((most, stop) => Math.max(most, overlap(text, stop)), 0);
     this.held = text.slice(text.length - keep);
-    return { text: text.slice(0, text.length - keep), stopped: undefined };
+    return { text: text.slice(0, text.length - keep), stopped: undefined, rest: '' };
   }
 
   /** The answer has ended: what was held is text after all. */

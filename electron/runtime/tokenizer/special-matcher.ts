@@ -55,7 +55,7 @@ export class SpecialMatcher {
     if (from < text.length) onText(from === 0 ? text : text.slice(from));
   }
 
-  /** Whether a special name begins in `text`, or text and something after it could make one. */
+  /** The first special name in `text` at or after `from`. */
   firstIndex(text: string, from = 0): { start: number; end: number } | null {
     for (let at = from; at < text.length; at++) {
       const end = this.matchAt(text, at);

@@ -42,6 +42,7 @@ export class Tokenizer {
   private readonly model: TextModel;
   private readonly normalise: (text: string) => string;
   private readonly userDefined: SpecialMatcher;
+  private readonly controls: SpecialMatcher;
   private readonly allSpecials: SpecialMatcher;
 
   constructor(parts: TokenizerParts) {
@@ -57,7 +58,9 @@ export class Tokenizer {
     this.normalise = parts.normalise ?? ((text) => text);
     const user = vocabulary.specialNames(TokenKind.userDefined);
     this.userDefined = new SpecialMatcher(user, parts.flags);
-    this.allSpecials = new SpecialMatcher([...vocabulary.specialNames(TokenKind.control), ...user], parts.flags);
+    const control = vocabulary.specialNames(TokenKind.control);
+    this.controls = new SpecialMatcher(control);
+    this.allSpecials = new SpecialMatcher([...control, ...user], parts.flags);
   }
 
   /** Number of tokens that have text; the model's logits may be wider. */
@@ -72,16 +75,20 @@ export class Tokenizer {
     return out;
   }
 
-  /** Ids of text that the model's own template wrote: names of control tokens in it become these. No BOS. */
-  encodeTrusted(text: string): TokenId[] {
-    return this.encodeRuns([{ text, trusted: true }]);
+  /**
+   * Ids of text that the model's own template wrote: names of control tokens in it become these. No BOS.
+   * `erase` is taken out of the plain text after control tokens have been found: set inside a name, it hides that name.
+   */
+  encodeTrusted(text: string, erase = ''): TokenId[] {
+    return this.encodeRuns([{ text, trusted: true }], erase);
   }
 
   /** Ids of mixed text. Plain stretches that touch are encoded as one text, as the training data was. */
-  encodeRuns(runs: readonly Run[]): TokenId[] {
+  encodeRuns(runs: readonly Run[], erase = ''): TokenId[] {
     const out: TokenId[] = [];
     let plain = '';
     const flush = () => {
+      if (erase) plain = plain.replaceAll(erase, '');
       if (plain) this.encodePlain(plain, out, true);
       plain = '';
     };
@@ -100,9 +107,13 @@ export class Tokenizer {
     return out;
   }
 
-  /** Where a control token's name (or a user-defined one's) first stands in `text`. */
-  findSpecial(text: string, from = 0): { start: number; end: number } | null {
-    return this.allSpecials.firstIndex(text, from);
+  /** Where a control token's name first stands in `text`. */
+  findControl(text: string, from = 0): { start: number; end: number } | null {
+    return this.controls.firstIndex(text, from);
+  }
+
+  controlNames(): string[] {
+    return this.vocabulary.specialNames(TokenKind.control).map(([name]) => name);
   }
 
   /** The bytes of a token; control tokens give their name. Do not write to it. */

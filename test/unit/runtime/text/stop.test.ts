@@ -56,8 +56,8 @@ describe('stop strings', () => {
 
   it('end the text for good', () => {
     const matcher = new StopMatcher(['END']);
-    expect(matcher.push('a END b')).toEqual({ text: 'a ', stopped: 'END' });
-    expect(matcher.push('more')).toEqual({ text: '', stopped: 'END' });
+    expect(matcher.push('a END b')).toEqual({ text: 'a ', stopped: 'END', rest: ' b' });
+    expect(matcher.push('more')).toEqual({ text: '', stopped: 'END', rest: 'more' });
     expect(matcher.finish()).toBe('');
   });
 });
