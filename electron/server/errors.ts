@@ -59,7 +59,7 @@ export const MAX_BODY_BYTES = 16 * 1024 ** 2;
 /** From whatever a handler or the HTTP library threw. Unknown failures keep their words for the log and out of the answer. */
 export function fromThrown(thrown: unknown): HearthError {
   if (thrown instanceof HearthError) return thrown;
-  const { code, statusCode, message } = thrown as { code?: unknown; statusCode?: unknown; message?: unknown };
+  const { code, statusCode, message } = (thrown ?? {}) as { code?: unknown; statusCode?: unknown; message?: unknown };
   const known = typeof code === 'string' ? TRANSPORT[code] : undefined;
   if (known) return known(String(message));
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {

@@ -8,7 +8,9 @@ import { notFound } from '../../../electron/library/library';
 import type { Library, LibraryModel } from '../../../electron/library/types';
 import { createServer } from '../../../electron/server/server';
 import type { ServerOptions } from '../../../electron/server/types';
-import { openStore } from '../../../electron/store/open';
+import { createCalls, type Calls } from '../../../electron/store/database';
+import { closeDatabase, openDatabase } from '../../../electron/store/migrate';
+import type { Store } from '../../../electron/store/types';
 import { abilities, FakeSupervisor, modelInfo } from './fake-supervisor';
 
 export const TOKEN = 'token-of-the-app';
@@ -58,6 +60,21 @@ export const plain = libraryModel('plain', {
   abilities: { chat: true, reasoning: false, tools: false, harmony: false },
 });
 
+/** The real database without its thread: starting one takes longer than most tests. */
+export function directStore(path: string): Store {
+  const db = openDatabase(path);
+  const calls = createCalls(db);
+  const later = Object.entries(calls).map(([name, call]) => [
+    name,
+    async (...args: unknown[]) => (call as (...args: unknown[]) => unknown)(...args),
+  ]);
+  return {
+    ...(Object.fromEntries(later) as unknown as Omit<Store, 'append' | 'close'>),
+    append: (...args: Parameters<Calls['append']>) => calls.append(...args),
+    close: async () => closeDatabase(db),
+  };
+}
+
 export interface Harness {
   url: string;
   port: number;
@@ -70,7 +87,7 @@ export async function startServer(given: Partial<ServerOptions> & { dbPath?: str
   const folder = mkdtempSync(join(tmpdir(), 'hearth-server-'));
   const { dbPath = join(folder, 'hearth.db'), ...overrides } = given;
   const supervisor = new FakeSupervisor();
-  const store = await openStore({ path: dbPath });
+  const store = directStore(dbPath);
   const options: ServerOptions = {
     supervisor,
     library: listLibrary([libraryModel('gpt-oss-20b', { builtin: true }), plain, broken]),
@@ -105,7 +122,7 @@ export function ask(
   { port }: { port: number },
   method: string,
   path: string,
-  { headers = {}, body }: { headers?: Record<string, string | string[]>; body?: string | Buffer | object } = {},
+  { headers = {}, body }: { headers?: Record<string, string | string[] | undefined>; body?: string | Buffer | object } = {},
 ): Promise<Reply> {
   const bytes =
     body === undefined ? undefined : typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
