@@ -158,8 +158,8 @@ export class FakeSupervisor implements Supervisor {
           return;
         }
         if (next.done) return;
-        yield next.value;
         if (next.value.kind === 'end') this.done++;
+        yield next.value;
       }
     } finally {
       this.runs--;

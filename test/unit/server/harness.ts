@@ -122,7 +122,10 @@ export function ask(
   { port }: { port: number },
   method: string,
   path: string,
-  { headers = {}, body }: { headers?: Record<string, string | string[] | undefined>; body?: string | Buffer | object } = {},
+  {
+    headers = {},
+    body,
+  }: { headers?: Record<string, string | string[] | undefined>; body?: string | Buffer | object } = {},
 ): Promise<Reply> {
   const bytes =
     body === undefined ? undefined : typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
