@@ -2,8 +2,8 @@
 // It does not choose which model is in the foreground, and never blocks main. The loop and its invariants: design.md.
 import type { GenerationEvent, Loaded, LoadOptions, Method, Params, Result, Stats } from '../contract/runtime';
 import { HearthError } from '../contract/errors';
-import { Answer } from './answer';
-import type { SpawnHost } from './host';
+import type { Answer } from './answer';
+import type { HostExit, SpawnHost } from './host';
 import { nextWaiting, onCrash, resumes } from './policy';
 import { RuntimeProcess } from './runtime-process';
 import type { ModelRef } from './types';
@@ -147,7 +147,7 @@ export class LocalHost implements ModelHost {
       },
       onLoading: (phase, fraction) => this.options.onPhase(phase, fraction),
       onLog: (level, text) => this.options.log(level, text),
-      onExit: () => this.onExit(process),
+      onExit: (exit) => this.onExit(process, exit),
     });
     this.process = process;
     await process.ready;
@@ -190,12 +190,14 @@ export class LocalHost implements ModelHost {
     this.pump();
   }
 
-  private onExit(process: RuntimeProcess): void {
+  private onExit(process: RuntimeProcess, { code, signal }: HostExit): void {
     if (process !== this.process || (this.state !== 'ready' && this.state !== 'restarting')) return;
     this.crashes.push(Date.now());
     this.options.onCrash();
     this.takeBack();
     const decision = onCrash(this.crashes, Date.now());
+    const next = decision.action === 'restart' ? `starting again in ${decision.afterMs} ms` : 'given up';
+    this.options.log('warn', `the runtime of ${this.ref.name} ended (${signal ?? `exit code ${code}`}); ${next}`);
     if (decision.action === 'give_up') {
       this.fail(new HearthError('runtime_crashed', `The model ${this.ref.name} crashed again and again.`));
       return;
