@@ -61,34 +61,6 @@ std::string numbered(const ShardName& shard, uint64_t number) {
          ".safetensors";
 }
 
-/// File names of model.safetensors.index.json; the map tensor -> file must name plain files of this folder.
-std::set<std::string> read_index(const std::string& text, const std::string& name) {
-  if (!valid_utf8(text)) fail(ErrorCode::bad_file, name, " is not valid: it is no UTF-8 text");
-  JsonCursor in(text, name);
-  std::set<std::string> files;
-  bool has_map = false;
-  in.enter_object();
-  std::string key, tensor;
-  while (in.next_member(key)) {
-    if (key != "weight_map") {
-      in.skip();
-      continue;
-    }
-    has_map = true;
-    in.enter_object();
-    while (in.next_member(tensor)) {
-      std::string file = in.string();
-      bool plain = file.find_first_of(std::string_view("/\\:\0", 4)) == std::string::npos && file.ends_with(".safetensors");
-      if (!plain) fail(ErrorCode::bad_file, name, ": weight_map names ", shown(file), ", which is no safetensors file of this folder");
-      files.insert(std::move(file));
-      if (files.size() > most_shards) fail(ErrorCode::bad_file, name, " names more than ", most_shards, " files");
-    }
-  }
-  in.finish();
-  if (!has_map || files.empty()) fail(ErrorCode::bad_file, name, " has no weight_map");
-  return files;
-}
-
 void refuse_missing(const std::string& folder, const std::vector<std::string>& names) {
   std::vector<std::string> missing;
   for (const std::string& name : names) {
@@ -128,7 +100,7 @@ std::vector<std::string> find_shards(const std::string& folder, const std::strin
   const std::string index = "model.safetensors.index.json";
   std::vector<std::string> names;
   if (auto text = read_text(folder, index, most_text_bytes)) {
-    std::set<std::string> files = read_index(*text, index);
+    std::set<std::string> files = read_shard_index(*text, index);
     if (chosen.empty() || files.contains(chosen)) names.assign(files.begin(), files.end());
   }
   if (names.empty()) names = shards_by_name(folder, chosen);
@@ -155,6 +127,33 @@ std::string read_license(const std::string& folder) {
 }
 
 }  // namespace
+
+std::set<std::string> read_shard_index(const std::string& text, const std::string& name) {
+  if (!valid_utf8(text)) fail(ErrorCode::bad_file, name, " is not valid: it is no UTF-8 text");
+  JsonCursor in(text, name);
+  std::set<std::string> files;
+  bool has_map = false;
+  in.enter_object();
+  std::string key, tensor;
+  while (in.next_member(key)) {
+    if (key != "weight_map") {
+      in.skip();
+      continue;
+    }
+    has_map = true;
+    in.enter_object();
+    while (in.next_member(tensor)) {
+      std::string file = in.string();
+      bool plain = file.find_first_of(std::string_view("/\\:\0", 4)) == std::string::npos && file.ends_with(".safetensors");
+      if (!plain) fail(ErrorCode::bad_file, name, ": weight_map names ", shown(file), ", which is no safetensors file of this folder");
+      files.insert(std::move(file));
+      if (files.size() > most_shards) fail(ErrorCode::bad_file, name, " names more than ", most_shards, " files");
+    }
+  }
+  in.finish();
+  if (!has_map || files.empty()) fail(ErrorCode::bad_file, name, " has no weight_map");
+  return files;
+}
 
 std::vector<std::string> files_ending(const std::string& path, const std::string& end) {
   std::vector<std::string> out;

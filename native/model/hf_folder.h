@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,10 @@ HfFolder read_hf_folder(const std::string& path, const std::string& chosen = "")
 
 /// True when the folder holds config.json or safetensors files.
 bool is_hf_folder(const std::string& path);
+
+/// File names in the text of model.safetensors.index.json: its map tensor -> file may name plain files of the folder only.
+/// Throws Error{bad_file}.
+std::set<std::string> read_shard_index(const std::string& text, const std::string& name);
 
 /// File names in a folder that end so, sorted.
 std::vector<std::string> files_ending(const std::string& path, const std::string& end);

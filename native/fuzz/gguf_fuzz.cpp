@@ -1,0 +1,32 @@
+// Fuzzer of the GGUF reader: one input is one file; container, family, tokenizer, identity and every view are exercised.
+// With HEARTH_FUZZ_SEEDS set it first writes small right and nearly right files there.
+#include "fuzz/touch.h"
+#include "model/gguf_model.h"
+#include "test/make/models.h"
+
+using namespace hearth;
+
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  make::Gguf llama = make::llama_keys(), oss = make::gpt_oss_keys(2), older = make::gpt_oss_keys(1, "gptoss");
+  std::string whole = make::llama_tensors(llama).bytes();
+  fuzz::seed("llama", whole);
+  fuzz::seed("llama-v2", llama.bytes(2));
+  fuzz::seed("llama-keys", make::llama_keys().bytes());
+  fuzz::seed("llama-cut", whole.substr(0, whole.size() / 2));
+  fuzz::seed("gpt-oss", make::gpt_oss_tensors(oss, 2).bytes());
+  fuzz::seed("gptoss-keys", older.bytes());
+  fuzz::seed("aligned", make::llama_keys().u32("general.alignment", 64).bytes());
+  fuzz::seed("split", make::llama_keys().u32("split.count", 3).u32("split.no", 1).bytes());
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto* bytes = reinterpret_cast<const std::byte*>(data);
+  try {
+    std::vector<GgufPart> parts;
+    parts.push_back(parse_gguf_part(MappedFile::from_memory("fuzz.gguf", {bytes, bytes + size})));
+    fuzz::touch(read_gguf_model(std::move(parts), {.yarn_truncate = size % 2 == 0}));
+  } catch (const Error&) {
+  }
+  return 0;
+}
