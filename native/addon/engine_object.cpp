@@ -126,7 +126,11 @@ void EngineObject::on_teardown(void* self) {
 void EngineObject::deliver(Napi::Env env, Napi::Function, EngineObject* self, void*) {
   // No environment: it is being torn down. No engine: close() delivers what is left.
   if (env == nullptr || !self->held_.engine) return;
-  self->emit(env, self->held_.engine->drain());
+  try {
+    self->emit(env, self->held_.engine->drain());
+  } catch (const Napi::Error& thrown) {
+    napi_fatal_exception(env, thrown.Value());  // the handler's own exception: uncaught, as from any callback
+  }
 }
 
 void EngineObject::emit(Napi::Env env, const std::vector<Event>& events) {

@@ -163,7 +163,7 @@ double best_rate(double seconds, const std::function<double()>& round) {
 
 double measure_reading(uint32_t threads, double seconds) {
   // Far beyond any cache, small enough to be had: less where memory is short.
-  size_t bytes = size_t(1) << 30;
+  size_t bytes = size_t(256) << 20;
   std::unique_ptr<uint64_t[]> memory;
   while (!memory && bytes > (size_t(32) << 20)) {
     memory.reset(new (std::nothrow) uint64_t[bytes / 8]);

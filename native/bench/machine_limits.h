@@ -13,7 +13,7 @@ struct MachineLimits {
   std::string int8_kernel;           // "avx512vnni", "avx2", "neon-dot" or "scalar": what was timed
 };
 
-/// Takes about `seconds`, and up to 1 GiB of memory for that time. threads 0: every core.
+/// Takes about `seconds`, and 256 MiB of memory for that time. threads 0: every core.
 MachineLimits measure_machine_limits(uint32_t threads, double seconds);
 
 }  // namespace hearth
