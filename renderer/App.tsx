@@ -41,7 +41,7 @@ function Window() {
         </main>
         <StatusBar />
       </div>
-      <Toaster position="bottom-center" offset={72} mobileOffset={{ bottom: 150 }} closeButton={false} gap={8} />
+      <Toaster position="bottom-left" offset={{ bottom: 40, left: 84 }} mobileOffset={{ bottom: 96 }} gap={8} />
     </Tooltip.Provider>
   );
 }

@@ -1,4 +1,6 @@
 // Starts the page: address, language, theme, the state's stream; then hands over to React.
+import './styles/tokens.css';
+import './styles/base.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -10,8 +12,6 @@ import { startLive } from './state/actions';
 import { saveDraft } from './state/drafts';
 import { queryClient } from './state/queries';
 import { startTheme } from './state/theme';
-import './styles/tokens.css';
-import './styles/base.css';
 
 async function start(): Promise<void> {
   const { prefill } = takeFromAddress();

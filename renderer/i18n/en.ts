@@ -257,7 +257,6 @@ export const words = {
   'models.inUse': 'In use',
   'models.parameters': '{{count}} parameters',
   'models.context': 'holds about {{count}} tokens in mind',
-  'models.experts': '{{used}} of {{count}} experts per token',
   'models.license': 'licence: {{license}}',
   'models.thinks': 'thinks first',
   'models.tools': 'uses tools',

@@ -222,7 +222,6 @@ export const zhCN: Catalogue = {
   'models.inUse': '使用中',
   'models.parameters': '{{count}} 参数',
   'models.context': '大约能记住 {{count}} 个词元',
-  'models.experts': '每个词元用 {{count}} 个专家中的 {{used}} 个',
   'models.license': '许可：{{license}}',
   'models.thinks': '会先思考',
   'models.tools': '会用工具',

@@ -103,7 +103,7 @@ export function looksLikeMath(body: string): boolean {
     return words.length === 0 && !/^\s*[\d.,]+\s*[.,;:!?)]?\s*$/.test(body) ? /[=+*/<>-]|[a-z]/i.test(body) : false;
   }
   if (/[=<>+*/|]/.test(body)) return words.every((word) => word.length <= 4);
-  return !/\s/.test(body.trim()) || words.length === 0;
+  return !/\s/.test(body) || words.length === 0;
 }
 
 function closingTicks(source: string, from: number, count: number): number {

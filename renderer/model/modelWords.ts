@@ -43,7 +43,6 @@ export function factsOf(t: Translate, model: ModelEntry, language: Language): st
   if (info.parameters > 0) facts.push(t('models.parameters', { count: count(info.parameters, language) }));
   if (info.quantization) facts.push(info.quantization);
   if (info.context > 0) facts.push(t('models.context', { count: count(info.context, language) }));
-  if (info.experts > 1) facts.push(t('models.experts', { used: info.expertsUsed, count: info.experts }));
   if (abilities && !abilities.chat) facts.push(t('models.noChat'));
   if (abilities?.reasoning) facts.push(t('models.thinks'));
   if (abilities?.tools) facts.push(t('models.tools'));

@@ -11,6 +11,7 @@ import { useApp } from '../state/app';
 import { useModels } from '../state/queries';
 import { EXAMPLES, type ExampleName, exampleCode } from './examples';
 import './page.css';
+import './serverPage.css';
 
 export function ServerPage() {
   const t = useT();
@@ -89,7 +90,7 @@ function Activity({ state }: { state: AppState }) {
   return (
     <section className="section">
       <h2>{t('server.activity')}</h2>
-      <dl className="card rows num">
+      <dl className="card stats num">
         {rows.map(([label, value]) => (
           <div key={label}>
             <dt>{label}</dt>

@@ -30,9 +30,9 @@ export function seconds(ms: number, language: Language): string {
 export const percent = (fraction: number, language: Language): string =>
   new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 }).format(fraction);
 
-/** Parameters: "20.9 B". Chinese counts in 亿. */
+/** Parameters: "20.9B". Chinese counts in 亿. */
 export const count = (value: number, language: Language): string =>
-  new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 }).format(value);
+  new Intl.NumberFormat(language, { notation: 'compact', maximumSignificantDigits: 3 }).format(value);
 
 export type Day = 'today' | 'yesterday' | 'week' | 'month' | 'older';
 

@@ -86,11 +86,11 @@ function Memory({ state }: { state: AppState }) {
       title={t('status.memoryTitle', { used, free: bytes(systemFree, language), total })}
     >
       <MemoryStick size={13} aria-hidden />
-      {t(device === 'vram' ? 'status.vram' : 'status.ram')}
+      <span>{t(device === 'vram' ? 'status.vram' : 'status.ram')}</span>
       <span className="status-bar" aria-hidden>
         <span style={{ transform: `scaleX(${Math.max(share, 0.02)})` }} />
       </span>
-      {t('status.memory', { used, total })}
+      <span>{t('status.memory', { used, total })}</span>
     </span>
   );
 }

@@ -39,6 +39,7 @@ export function startLive(): void {
     },
     onEnd: (chatId, { end }) => {
       if (end) changeChat(chatId, (chat) => withoutTurn(withMessages(chat, [end])));
+      if (!cached.chat(chatId)?.title) refresh.chat(chatId);
       refresh.chats();
     },
     onGone: (chatId) => {

@@ -16,11 +16,13 @@ interface Props {
 export function AnswerActions({ chat, message, last }: Props) {
   const t = useT();
   const { parentId } = message;
+  // Then the error itself offers another try.
+  const failed = message.status === 'error' || message.finishReason === 'error';
   return (
     <div className="message-actions" data-last={last}>
       <VersionPicker chat={chat} message={message} />
       {message.text && <CopyButton text={message.text} label={t('thread.copy')} />}
-      {parentId !== null && !chat.turn && (
+      {parentId !== null && !chat.turn && !failed && (
         <button
           type="button"
           className="icon-button"

@@ -22,11 +22,12 @@ export function AnswerNumbers({ message }: { message: Message }) {
 export function numbersOf(t: Translate, { timings, usage, finishReason, status }: Message): string[] {
   const language = currentLanguage();
   const parts: string[] = [];
+  if (!usage || usage.completionTokens === 0) return parts;
   if (timings && timings.decodeTps > 0) parts.push(t('numbers.speed', { speed: speed(timings.decodeTps, language) }));
   if (timings && timings.ttftMs > 0) {
     parts.push(t('numbers.first', { seconds: seconds(timings.queueMs + timings.ttftMs, language) }));
   }
-  if (usage) parts.push(t('numbers.tokens', { count: usage.completionTokens }));
+  parts.push(t('numbers.tokens', { count: usage.completionTokens }));
   if (status === 'interrupted') parts.push(t('end.interrupted'));
   else if (finishReason) parts.push(t(`end.${finishReason}`));
   return parts;
@@ -66,7 +67,9 @@ function ReceiptButton({ receipt }: { receipt: Receipt }) {
             {rows.map(([label, value]) => (
               <div key={label}>
                 <dt>{t(label)}</dt>
-                <dd className="num">{value}</dd>
+                <dd className="num" data-mono={value.length > 40}>
+                {value}
+              </dd>
               </div>
             ))}
           </dl>

@@ -3,7 +3,7 @@
 import type { ChatWithMessages, Message } from '@contract/own';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
-import { useMemo, useRef } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import { useT } from '../i18n';
 import { branchOf } from '../state/branch';
 import { useLive } from '../state/live';
@@ -30,6 +30,12 @@ export function Thread({ chat, stick }: Props) {
     paddingStart: 24,
     paddingEnd: 16,
   });
+  // Rows wholly above the eye may push the page when they are measured; the one being read grows downwards only.
+  // While the bottom is kept, the list must not correct the scroll position as well.
+  useEffect(() => {
+    list.shouldAdjustScrollPositionOnItemSizeChange = (item, _delta, instance) =>
+      !stick.held() && item.end <= (instance.scrollOffset ?? 0);
+  }, [list, stick]);
   const away = useStick(stick, scroller, inner);
   const rows = list.getVirtualItems();
   const writing = useLive((live) => branch.some((message) => live.answers[message.id]));
