@@ -8,7 +8,7 @@ import type { NativeEvent, NativeGuide } from './addon';
 import type { FullParams } from './host-link';
 import { LogprobQueue, describeLogprob } from './logprob-queue';
 import { joinParts, type OutputReader, type Place } from './reader';
-import type { StepGuide } from './step-guide';
+import type { RowGuide } from './step-guide';
 import type { Stopwatch } from './stopwatch';
 import type { StopMatcher } from './text';
 
@@ -22,7 +22,7 @@ export interface GenerationSetup {
   stopTokens: ReadonlySet<number>;
   reader: OutputReader;
   stops: StopMatcher;
-  guide: StepGuide;
+  guide: RowGuide;
   stopwatch: Stopwatch;
   bytes(token: number): Uint8Array;
   /** The prompt as text, for `echo`. */
@@ -33,7 +33,7 @@ export interface GenerationSetup {
 export interface Outcome {
   events: GenerationEvent[];
   /** For the row, which is paused. */
-  guide?: NativeGuide;
+  guide?: NativeGuide | Promise<NativeGuide>;
   /** It is over for us: the engine may stop. */
   over: boolean;
 }
@@ -85,7 +85,7 @@ export class Generation {
 
   onEvents(events: readonly NativeEvent[]): Outcome {
     const out: GenerationEvent[] = [];
-    let guide: NativeGuide | undefined;
+    let guide: Outcome['guide'];
     for (const event of events) {
       if (this.over) break;
       if (event.kind === 'prefill') out.push(this.onPrefill(event));
@@ -125,8 +125,7 @@ export class Generation {
   private onFinished(event: FinishedEvent): GenerationEvent[] {
     this.cached = event.cached;
     const error = event.error && new HearthError(event.error.code, event.error.message);
-    const reason = event.reason === 'stop' && this.setup.reader.calledTool ? 'tool_calls' : event.reason;
-    return this.finish(reason, error);
+    return this.finish(event.reason, error);
   }
 
   /** Reads one token into the batch. Gives why the generation is over for us, if it is. */
@@ -148,7 +147,7 @@ export class Generation {
   }
 
   private endsAt(token: number): FinishReason | undefined {
-    if (this.setup.stopTokens.has(token)) return this.setup.reader.calledTool ? 'tool_calls' : 'stop';
+    if (this.setup.stopTokens.has(token)) return 'stop';
     return this.count >= Math.min(this.setup.request.maxTokens ?? Infinity, this.setup.room) ? 'length' : undefined;
   }
 
@@ -183,6 +182,7 @@ export class Generation {
   private finish(reason: FinishReason, error?: HearthError): GenerationEvent[] {
     const { reader, stops, stopwatch, promptTokens } = this.setup;
     this.over = true;
+    this.setup.guide.end();
     this.show(reader.end());
     if (stops.stopped === undefined) {
       this.showText(stops.finish());
@@ -197,13 +197,20 @@ export class Generation {
     const end: GenerationEvent = {
       kind: 'end',
       id: this.id,
-      reason: stops.stopped === undefined ? reason : 'stop',
+      reason: this.reason(reason),
       usage,
       timings: stopwatch.timings(promptTokens - this.cached),
       ...(error && { error: error.toShape() }),
       ...(this.echo && { echo: this.echo }),
     };
     return [...this.flush(), end];
+  }
+
+  /** Known only when the last part has been read. */
+  private reason(reason: FinishReason): FinishReason {
+    const { stops, reader } = this.setup;
+    if (stops.stopped !== undefined) return 'stop';
+    return reason === 'stop' && reader.calledTool ? 'tool_calls' : reason;
   }
 
   private describeEcho(

@@ -2,6 +2,7 @@
 import { HearthError } from '../contract/errors';
 import type { GenerationEvent, Loaded, ModelInfo } from '../contract/runtime';
 import type { Addon, NativeInspection, NativeLoad } from './addon';
+import { ConstraintThread } from './constraint-thread';
 import type { FullParams } from './host-link';
 import { ModelSession } from './model-session';
 import { modelTraits } from './model-traits';
@@ -63,7 +64,12 @@ async function assemble(
     defaultTemperature: traits.defaultTemperature,
     loadMs: performance.now() - begun,
   };
-  return new ModelSession({ addon, engine, inspection, tokenizer, traits, prompts, loaded, emit: context.emit });
+  const constraints = new ConstraintThread(context.entry, {
+    tokenizer: inspection.tokenizer,
+    vocabulary: info.model.vocabulary,
+  });
+  const { emit } = context;
+  return new ModelSession({ addon, engine, inspection, tokenizer, traits, prompts, constraints, loaded, emit });
 }
 
 /** The contract's fields and no others. */

@@ -2,10 +2,11 @@
 // It owns the engine and the prompt thread; it knows no process and no port.
 import { HearthError } from '../contract/errors';
 import type { BenchResult, GenerationEvent, Loaded, Stats } from '../contract/runtime';
-import type { Addon, NativeEngine, NativeEvent, NativeInspection, NativeRequest } from './addon';
+import type { Addon, NativeEngine, NativeEvent, NativeGuide, NativeInspection, NativeRequest } from './addon';
 import { bench, fractions, type BenchParams } from './bench';
 import { Generation } from './generation';
 import { HarmonyParser } from './harmony';
+import { needsConstraint, type ConstraintRun, type ConstraintThread } from './constraint-thread';
 import type { FullParams } from './host-link';
 import type { ModelTraits } from './model-traits';
 import { ParserReader } from './parser-reader';
@@ -14,7 +15,7 @@ import type { GenerateInput, Prompt } from './prompt-maker';
 import type { PromptThread } from './prompt-thread';
 import { RawReader } from './raw-reader';
 import type { OutputReader } from './reader';
-import { StepGuide } from './step-guide';
+import { ConstrainedGuide, ThoughtGuide } from './step-guide';
 import { Stopwatch } from './stopwatch';
 import { PlainParser } from './templates';
 import { StopMatcher } from './text';
@@ -29,6 +30,7 @@ export interface SessionParts {
   tokenizer: Tokenizer;
   traits: ModelTraits;
   prompts: PromptThread;
+  constraints: ConstraintThread;
   loaded: Loaded;
   emit(events: GenerationEvent[]): void;
 }
@@ -66,8 +68,12 @@ export class ModelSession {
     const stopwatch = new Stopwatch();
     try {
       const prompt = await this.prepare(request, controller.signal);
-      if (controller.signal.aborted) throw new HearthError('cancelled', 'The request was cancelled.');
-      this.begin(request, prompt, stopwatch);
+      const constraint = await this.constrain(request, prompt);
+      if (controller.signal.aborted) {
+        constraint?.end();
+        throw new HearthError('cancelled', 'The request was cancelled.');
+      }
+      this.begin(request, prompt, constraint, stopwatch);
     } catch (error) {
       if (!controller.signal.aborted) throw error;
       this.parts.emit([cancelledEnd(request.id, stopwatch)]);
@@ -134,7 +140,7 @@ export class ModelSession {
   }
 
   async close(): Promise<void> {
-    await this.parts.prompts.close();
+    await Promise.all([this.parts.prompts.close(), this.parts.constraints.close()]);
     await this.parts.engine.close();
   }
 
@@ -157,11 +163,21 @@ export class ModelSession {
     );
   }
 
-  private begin(request: GenerateParams, prompt: Prompt, stopwatch: Stopwatch): void {
+  private async constrain({ input }: GenerateParams, prompt: Prompt): Promise<ConstraintRun | undefined> {
+    if (input.kind !== 'chat' || !needsConstraint(input.chat)) return undefined;
+    return this.parts.constraints.begin(input.chat, prompt.opensThought ?? false);
+  }
+
+  private begin(
+    request: GenerateParams,
+    prompt: Prompt,
+    constraint: ConstraintRun | undefined,
+    stopwatch: Stopwatch,
+  ): void {
     const { traits, tokenizer, engine } = this.parts;
     const temperature = request.sampling.temperature ?? traits.defaultTemperature;
     const room = this.loaded.context - prompt.tokens.length;
-    const reader = this.reader(request, prompt);
+    const reader = this.reader(request, prompt, constraint?.wholeCall ?? false);
     const generation = new Generation({
       request,
       promptTokens: prompt.tokens.length,
@@ -171,10 +187,9 @@ export class ModelSession {
       stopTokens: new Set(traits.stopTokens),
       reader,
       stops: new StopMatcher(request.stop),
-      guide: new StepGuide({
-        ...(request.thoughtTokens !== undefined && { thoughtTokens: request.thoughtTokens }),
-        beginAnswer: () => reader.beginAnswer(),
-      }),
+      guide: constraint
+        ? new ConstrainedGuide(constraint, request.thoughtTokens)
+        : new ThoughtGuide(request.thoughtTokens, () => reader.beginAnswer()),
       stopwatch,
       bytes: (token) => tokenizer.bytes(token),
       ...(prompt.text !== undefined && { echoText: prompt.text }),
@@ -192,6 +207,7 @@ export class ModelSession {
       );
     } catch (error) {
       this.rows.delete(number);
+      generation.endWith('error'); // lets go of what it holds
       throw error;
     }
     stopwatch.start();
@@ -203,7 +219,8 @@ export class ModelSession {
       id: generation.id,
       onEvents: (events) => {
         const outcome = generation.onEvents(events);
-        if (outcome.guide) this.parts.engine.guide(number, outcome.guide);
+        if (outcome.guide instanceof Promise) void this.guideLater(number, generation, outcome.guide);
+        else if (outcome.guide) this.parts.engine.guide(number, outcome.guide);
         if (outcome.over) {
           this.rows.delete(number);
           this.parts.engine.cancel(number);
@@ -214,7 +231,20 @@ export class ModelSession {
     };
   }
 
-  private reader(request: GenerateParams, prompt: Prompt): OutputReader {
+  /** A constraint that is lost ends the request: it must not go on unconstrained. */
+  private async guideLater(number: number, generation: Generation, guide: Promise<NativeGuide>): Promise<void> {
+    try {
+      const word = await guide;
+      if (this.rows.has(number)) this.parts.engine.guide(number, word);
+    } catch (error) {
+      if (!this.rows.delete(number)) return;
+      this.parts.engine.cancel(number);
+      this.parts.emit(generation.endWith('error', HearthError.from(error)));
+      this.tellIdle();
+    }
+  }
+
+  private reader(request: GenerateParams, prompt: Prompt, wholeCall: boolean): OutputReader {
     const { traits, tokenizer } = this.parts;
     if (request.input.kind !== 'chat') return new RawReader(tokenizer);
     const { tools, toolChoice } = request.input.chat;
@@ -226,7 +256,7 @@ export class ModelSession {
     const thinking = prompt.opensThought ?? false;
     const parser = traits.control
       ? new HarmonyParser(tokenizer, traits.control, options)
-      : new PlainParser(tokenizer, { ...options, thinking });
+      : new PlainParser(tokenizer, { ...options, thinking, wholeCall });
     return new ParserReader(parser);
   }
 

@@ -180,6 +180,61 @@ describe('resuming', () => {
   });
 });
 
+describe('constraints', () => {
+  const schema = {
+    type: 'object',
+    properties: { ok: { type: 'boolean' }, n: { type: 'integer' } },
+    required: ['ok', 'n'],
+    additionalProperties: false,
+  };
+  const format = { responseFormat: { type: 'json_schema' as const, name: 'answer', schema } };
+  const tools = [
+    { name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
+  ];
+
+  it('make an answer follow its schema whatever the model would rather say, and leave the thoughts free', async () => {
+    const input = chatInput({ analysis: 'No JSON!', final: 'Sure, here it is' }, format);
+    const answer = await runtime.run({ input, maxTokens: 200 });
+    expect(answer.reasoning).toBe('No JSON!');
+    expect(JSON.parse(answer.text)).toEqual({ ok: expect.any(Boolean), n: expect.any(Number) });
+    expect(answer.end.reason).toBe('stop');
+  });
+
+  it('make a required call a call, with arguments of its schema', async () => {
+    const input = chatInput({ final: 'I would rather talk.' }, { tools, toolChoice: 'required' });
+    const answer = await runtime.run({ input, maxTokens: 300 });
+    expect(answer.end.reason).toMatch(/tool_calls|length/);
+    expect(answer.tools[0]).toMatchObject({ name: 'weather' });
+    expect(answer.text).toBe('');
+  });
+
+  it('end the thoughts at their share, too', async () => {
+    const input = chatInput({ analysis: 'round and round and round', final: 'x' }, format);
+    const answer = await runtime.run({ input, maxTokens: 200, thoughtTokens: 5 });
+    expect(answer.reasoning).toBe('round');
+    expect(Object.keys(JSON.parse(answer.text) as object)).toEqual(['ok', 'n']);
+  });
+
+  it('go on where they were after a resume', async () => {
+    const input = chatInput({ analysis: 'round and round', final: '{"ok": true, "n": 7}' }, format);
+    const request = { input, maxTokens: 200, thoughtTokens: 3 };
+    const whole = await runtime.run(request);
+    for (let cut = 0; cut <= whole.tokens.length; cut += 3) {
+      const resumed = await runtime.run({ ...request, resumeTokens: whole.tokens.slice(0, cut) });
+      expect(resumed.tokens).toEqual(whole.tokens.slice(cut));
+    }
+  });
+
+  it('refuse a schema that cannot be enforced, by name', async () => {
+    const input = chatInput(
+      { final: 'x' },
+      { responseFormat: { type: 'json_schema', name: 'a', schema: { not: {} } } },
+    );
+    await expect(runtime.run({ input })).rejects.toMatchObject({ code: 'unsupported_schema' });
+    expect((await runtime.chat({ final: 'fine' })).text).toBe('fine');
+  });
+});
+
 describe('limits', () => {
   it('refuses a prompt over the context before any work, with both numbers', async () => {
     const before = (await runtime.process.call('stats', {})).requests;
