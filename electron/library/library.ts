@@ -47,6 +47,7 @@ class FolderLibrary implements Library {
   private scanning: Promise<void> | undefined;
   private looking: Promise<void> | undefined;
   private timer: NodeJS.Timeout | undefined;
+  private first: Promise<void> | undefined;
   private closed = false;
 
   constructor(private readonly options: LibraryOptions) {}
@@ -105,7 +106,12 @@ class FolderLibrary implements Library {
 
   refresh(): Promise<void> {
     this.scanning ??= this.scan().finally(() => (this.scanning = undefined));
+    this.first ??= this.scanning;
     return this.scanning;
+  }
+
+  ready(): Promise<void> {
+    return this.first ?? this.refresh();
   }
 
   private async scan(): Promise<void> {
@@ -200,7 +206,7 @@ export function notFound(name: string, names: readonly string[]): HearthError {
   return new HearthError('model_not_found', `There is no model called ${shown}.${hint}`, { param: 'model' });
 }
 
-/** Empty until `refresh` has been called. */
+/** Empty until `refresh` or `ready` has been called. */
 export function createLibrary(options: LibraryOptions): Library {
   return new FolderLibrary(options);
 }

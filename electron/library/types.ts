@@ -27,6 +27,8 @@ export interface Library {
   refresh(): Promise<void>;
   /** Told when the list changed; the folders are looked at from time to time while somebody watches. */
   watch(listener: () => void): () => void;
+  /** Resolves when the folders have been looked at once, beginning to where nobody has. */
+  ready(): Promise<void>;
   /** Resolves when every model of the list has been looked at, or failed to be. */
   identified(): Promise<void>;
   close(): void;

@@ -39,14 +39,16 @@ export function createContext(options: ServerOptions, initial: Settings, port: (
 export const refOf = ({ name, path }: LibraryModel): ModelRef => ({ name, path });
 
 /** The model of that name, if it can be used. Throws `model_not_found`, or what is wrong with its file. */
-export function usableModel(context: Pick<ServerContext, 'library'>, name: string): LibraryModel {
+export async function usableModel(context: Pick<ServerContext, 'library'>, name: string): Promise<LibraryModel> {
+  await context.library.ready();
   const model = context.library.find(name);
   if (model.error) throw new HearthError(model.error.code, model.error.message, { ...model.error, param: 'model' });
   return model;
 }
 
 /** The model for somebody who names none: the one in the foreground, the last one, the one that ships, any. Throws `no_model`. */
-export function defaultModel({ library, supervisor, settings }: ServerContext): LibraryModel {
+export async function defaultModel({ library, supervisor, settings }: ServerContext): Promise<LibraryModel> {
+  await library.ready();
   const models = library.list().filter((model) => model.error === undefined);
   const named = [supervisor.active()?.name, settings().lastModel];
   const model =

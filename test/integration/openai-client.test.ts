@@ -1,12 +1,13 @@
 // The official `openai` client against the server: what it reads, what it throws, and what happens when it lets go.
 import OpenAI, {
-  APIError,
+  type APIError,
   APIUserAbortError,
   AuthenticationError,
   BadRequestError,
   NotFoundError,
   RateLimitError,
 } from 'openai';
+import type { RunnableToolFunctionWithParse } from 'openai/lib/RunnableFunction';
 import { describe, expect, it } from 'vitest';
 import { HearthError } from '../../electron/contract/errors';
 import { hashKey } from '../../electron/server/security/access';
@@ -18,11 +19,12 @@ const messages = [{ role: 'user' as const, content: 'How warm is the attic?' }];
 
 const clientOf = ({ url }: Harness, apiKey = 'sk-none') => new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 });
 
-const tools = [
+const tools: RunnableToolFunctionWithParse<{ room: string }>[] = [
   {
-    type: 'function' as const,
+    type: 'function',
     function: {
       name: 'read_sensor',
+      description: 'Reads a sensor.',
       parse: JSON.parse,
       function: ({ room }: { room: string }) => `{"room":"${room}","c":11.5}`,
       parameters: { type: 'object', properties: { room: { type: 'string' } } },

@@ -41,14 +41,6 @@ export class CallCollector {
   }
 }
 
-/**
- * The logprobs of an event that belong to visible text. Where there is one per token, tokens of other channels that came in the
- * same step cannot be told apart, so the event counts as text when it carries any.
- */
-export function visibleLogprobs(event: PartsEvent): TokenLogprob[] {
-  return event.parts.some((part) => part.channel === 'text') ? (event.logprobs ?? []) : [];
-}
-
 /** Throws what the stream throws, and the failure it ended with. */
 export async function collect(events: AsyncIterable<GenerationEvent>): Promise<Answer> {
   const calls = new CallCollector();
@@ -59,7 +51,8 @@ export async function collect(events: AsyncIterable<GenerationEvent>): Promise<A
         if (part.channel === 'tool') calls.add(part);
         else answer[part.channel] += part.delta;
       }
-      answer.logprobs.push(...visibleLogprobs(event));
+      // A runtime gives logprobs of visible tokens alone, sometimes a step after their text.
+      answer.logprobs.push(...(event.logprobs ?? []));
     }
     if (event.kind === 'end') {
       const failure = failureOf(event);

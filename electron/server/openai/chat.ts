@@ -2,23 +2,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Usage } from '../../contract/chat';
 import { HearthError } from '../../contract/errors';
-import type { GenerationEvent } from '../../contract/runtime';
+import type { GenerationEvent, Part } from '../../contract/runtime';
 import type { LibraryModel } from '../../library/types';
 import { identity, identityHeaders, usableModel, type Identity, type ServerContext } from '../context';
 import { isoDate } from '../dates';
 import { openAiError } from '../errors';
 import { clientSignal, EventStream } from '../event-stream';
 import { unsupported } from '../validate';
-import {
-  collect,
-  failureOf,
-  openAiFinish,
-  openAiLogprob,
-  openAiUsage,
-  visibleLogprobs,
-  type Answer,
-  type EndEvent,
-} from './answer';
+import { collect, failureOf, openAiFinish, openAiLogprob, openAiUsage, type Answer, type EndEvent } from './answer';
 import { chatRequest, type ChatRequest } from './chat-request';
 import { begun, generations, letGo } from './generation';
 
@@ -76,7 +67,13 @@ function completion(head: Head, wanted: ChatRequest, answers: readonly Answer[])
   };
 }
 
-/** The chunks of one choice. Of a tool call, id, type and name come once; arguments follow as they are written. */
+/** Of a tool call, id, type and name come once; arguments follow as they are written. */
+function toolDelta({ call, id, name, delta }: Extract<Part, { channel: 'tool' }>) {
+  if (id === undefined && name === undefined) return { index: call, function: { arguments: delta } };
+  return { index: call, id: id ?? '', type: 'function', function: { name: name ?? '', arguments: delta } };
+}
+
+/** The chunks of one choice. */
 class ChoiceStream {
   constructor(
     private readonly stream: EventStream,
@@ -92,22 +89,19 @@ class ChoiceStream {
   }
 
   async parts(event: Extract<GenerationEvent, { kind: 'parts' }>): Promise<void> {
-    let logprobs = this.wanted.logprobs ? visibleLogprobs(event).map(openAiLogprob) : [];
+    let logprobs = this.wanted.logprobs ? (event.logprobs ?? []).map(openAiLogprob) : [];
+    const take = () => {
+      const rest = logprobs.length > 0 ? { logprobs: { content: logprobs, refusal: null } } : {};
+      logprobs = [];
+      return rest;
+    };
     for (const part of event.parts) {
       if (part.channel === 'reasoning') await this.chunk({ reasoning_content: part.delta });
-      else if (part.channel === 'text') {
-        await this.chunk(
-          { content: part.delta },
-          logprobs.length > 0 ? { logprobs: { content: logprobs, refusal: null } } : {},
-        );
-        logprobs = [];
-      } else {
-        const first = part.id !== undefined || part.name !== undefined;
-        const named = { ...(first && { id: part.id ?? '', type: 'function' }) };
-        const inner = { ...(first && { name: part.name ?? '' }), arguments: part.delta };
-        await this.chunk({ tool_calls: [{ index: part.call, ...named, function: inner }] });
-      }
+      else if (part.channel === 'text') await this.chunk({ content: part.delta }, take());
+      else await this.chunk({ tool_calls: [toolDelta(part)] });
     }
+    // They may come a step after their text.
+    if (logprobs.length > 0) await this.chunk({ content: '' }, take());
   }
 
   end(end: EndEvent): Promise<void> {
@@ -156,7 +150,7 @@ export function chatRoute(app: FastifyInstance, context: ServerContext): void {
   const config = { access: 'key', shared: true } as const;
   app.post('/chat/completions', { config }, async (request: FastifyRequest, reply: FastifyReply) => {
     const wanted = chatRequest(request.body, isoDate(new Date()), request.cacheScope);
-    const model = usableModel(context, wanted.model);
+    const model = await usableModel(context, wanted.model);
     refuseByAbility(model, wanted);
     const leave = new AbortController();
     const signal = AbortSignal.any([clientSignal(reply), leave.signal]);

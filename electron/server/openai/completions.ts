@@ -89,7 +89,7 @@ export function completionRoute(app: FastifyInstance, context: ServerContext): v
   const config = { access: 'key', shared: true } as const;
   app.post('/completions', { config }, async (request: FastifyRequest, reply: FastifyReply) => {
     const wanted = completionRequest(request.body, request.cacheScope);
-    const model = usableModel(context, wanted.model);
+    const model = await usableModel(context, wanted.model);
     const leave = new AbortController();
     const signal = AbortSignal.any([clientSignal(reply), leave.signal]);
     const works = wanted.works.map(({ prompt: _, ...work }) => work);

@@ -35,13 +35,14 @@ function modelObject({ supervisor }: ServerContext, model: LibraryModel) {
 export function modelRoutes(app: FastifyInstance, context: ServerContext): void {
   const config = { access: 'key', shared: true } as const;
   app.get('/models', { config }, async () => {
+    await context.library.ready();
     const waited = new Promise((resolve) => setTimeout(resolve, IDENTIFY_WAIT_MS).unref());
     await Promise.race([context.library.identified(), waited]);
     const models = context.library.list().filter((model) => model.error === undefined);
     return { object: 'list', data: models.map((model) => modelObject(context, model)) };
   });
   // A name may hold what a path segment may not; every such address asks for a model.
-  app.get<{ Params: { '*': string } }>('/models/*', { config }, (request) =>
-    modelObject(context, usableModel(context, request.params['*'])),
+  app.get<{ Params: { '*': string } }>('/models/*', { config }, async (request) =>
+    modelObject(context, await usableModel(context, request.params['*'])),
   );
 }

@@ -25,13 +25,16 @@ export function modelEntries({ library, supervisor }: Pick<ServerContext, 'libra
 
 export function modelRoutes(app: FastifyInstance, context: ServerContext): void {
   const { library, supervisor } = context;
-  app.get('/models', () => ({ models: modelEntries(context) }));
+  app.get('/models', async () => {
+    await library.ready();
+    return { models: modelEntries(context) };
+  });
   app.post('/models/refresh', async () => {
     await library.refresh();
     return { models: modelEntries(context) };
   });
   app.post('/models/load', async (request, reply) => {
-    const model = usableModel(context, parse(loadRequest, request.body).model);
+    const model = await usableModel(context, parse(loadRequest, request.body).model);
     const loading = supervisor.load(refOf(model));
     // The state tells how it goes; here it is only begun.
     loading

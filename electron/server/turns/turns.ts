@@ -76,8 +76,9 @@ export class Turns {
 
   private async plan(chatId: string, request: TurnRequest): Promise<TurnPlan & { isNew: boolean }> {
     const chat = await this.existing(chatId);
-    const model: LibraryModel =
-      request.model === undefined ? defaultModel(this.context) : usableModel(this.context, request.model);
+    const model: LibraryModel = await (request.model === undefined
+      ? defaultModel(this.context)
+      : usableModel(this.context, request.model));
     const messages = await this.context.store.messages(chatId);
     const base = { chatId, createdAt: Date.now() };
     const again = 'regenerate' in request;

@@ -273,3 +273,12 @@ describe('opening by path', () => {
     await expect(library.open('/nowhere/model.gguf')).rejects.toMatchObject({ code: 'file_not_found' });
   });
 });
+
+describe('the first look', () => {
+  it('a question that comes before it waits for it', async () => {
+    const root = folder({ 'a.gguf': 'a' });
+    const library = createLibrary({ folders: [root], probe: fakeProbe() });
+    await library.ready();
+    expect(library.find('a').name).toBe('a');
+  });
+});

@@ -87,15 +87,23 @@ describe('an answer in one piece', () => {
     expect((await chat(server, {})).body.choices[0].message.content).toBe('');
   });
 
-  it('logprobs are those of the visible text', async () => {
+  it('logprobs stand beside the text, also those that come a step after it', async () => {
     const server = await startServer();
-    server.supervisor.script = says([part.reasoning('hm'), 'Hi', '!'], { logprobs: [lp('hm'), lp('Hi'), lp('!')] });
+    server.supervisor.script = async function* (asked) {
+      const { id } = asked.work;
+      for await (const event of says(['Hi'])(asked)) {
+        yield event;
+        if (event.kind !== 'parts') continue;
+        yield { kind: 'parts', id, index: 1, tokenIds: [], parts: [], logprobs: [lp('Hi'), lp('!')] };
+      }
+    };
     const { body } = await chat(server, { logprobs: true, top_logprobs: 1 });
     expect(server.supervisor.last.work.logprobs).toBe(1);
-    expect(body.choices[0].logprobs.content.map((entry: { token: string }) => entry.token)).toEqual(['Hi', '!']);
-    expect(body.choices[0].logprobs.content[0].top_logprobs).toEqual([
-      { token: 'Hi', logprob: -0.5, bytes: [72, 105] },
-    ]);
+    const { content } = body.choices[0].logprobs;
+    expect(content.map((entry: { token: string }) => entry.token)).toEqual(['Hi', '!']);
+    expect(content[0].top_logprobs).toEqual([{ token: 'Hi', logprob: -0.5, bytes: [72, 105] }]);
+    const chunks = eventsOf((await chat(server, { logprobs: true, stream: true })).raw).slice(0, -1);
+    expect(chunks.flatMap((chunk) => chunk.choices[0].logprobs?.content ?? []).length).toBe(2);
   });
 
   it('several answers have an index each, and the prompt counts once', async () => {

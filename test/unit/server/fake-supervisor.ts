@@ -77,7 +77,6 @@ export function says(parts: Simple[], { reason = 'stop', error, logprobs, echo }
 }
 
 export const fails = (error: HearthError, afterMs = 0): Script =>
-  // eslint-disable-next-line require-yield
   async function* () {
     await sleep(afterMs);
     throw error;

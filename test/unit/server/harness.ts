@@ -45,6 +45,7 @@ export function listLibrary(models: LibraryModel[]): Library {
     },
     refresh: async () => undefined,
     watch: () => () => undefined,
+    ready: async () => undefined,
     identified: async () => undefined,
     close: () => undefined,
   };
