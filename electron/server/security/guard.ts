@@ -47,7 +47,8 @@ function unroutedRule(url: string): Rule {
 
 function ruleOf(request: FastifyRequest): Rule {
   const { url, config } = request.routeOptions;
-  if (url === undefined) return unroutedRule(request.raw.url ?? '');
+  // The page's files answer every address that nothing else does: they are no way round the rules of those addresses.
+  if (url === undefined || url === '/*') return unroutedRule(request.raw.url ?? '');
   return { access: config.access ?? 'token', shared: config.shared ?? false };
 }
 

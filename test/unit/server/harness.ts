@@ -1,5 +1,5 @@
 // A whole server over a real database and a scripted supervisor, and ways of asking it.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -88,6 +88,8 @@ export async function startServer(given: Partial<ServerOptions> & { dbPath?: str
   const folder = mkdtempSync(join(tmpdir(), 'hearth-server-'));
   const { dbPath = join(folder, 'hearth.db'), ...overrides } = given;
   const supervisor = new FakeSupervisor();
+  mkdirSync(join(folder, 'page'));
+  writeFileSync(join(folder, 'page/index.html'), '<!doctype html><title>Hearth</title>');
   const store = directStore(dbPath);
   const options: ServerOptions = {
     supervisor,
@@ -95,6 +97,7 @@ export async function startServer(given: Partial<ServerOptions> & { dbPath?: str
     store,
     token: TOKEN,
     version: '0.0.1',
+    staticDir: join(folder, 'page'),
     ...overrides,
   };
   const server = await createServer(options);

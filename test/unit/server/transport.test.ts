@@ -76,7 +76,7 @@ describe('addresses', () => {
     ['GET', '/v1/chat/completions', 405, 'method_not_allowed'],
     ['POST', '/v1/models', 405, 'method_not_allowed'],
     ['DELETE', '/health', 405, 'method_not_allowed'],
-    ['GET', '/', 404, 'not_found'],
+    ['GET', '/nothing', 404, 'not_found'],
     ['GET', '/%ff', 400, null],
   ])('%s %s is an error object with status %i', async (method, path, status, code) => {
     const server = await startServer();
