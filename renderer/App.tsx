@@ -11,6 +11,7 @@ import { ServerPage } from './pages/ServerPage';
 import { SettingsPage } from './pages/SettingsPage';
 import { Rail } from './shell/Rail';
 import { StatusBar } from './shell/StatusBar';
+import { useCommands } from './shell/useCommands';
 import { useKeys } from './shell/useKeys';
 import { useApp } from './state/app';
 import { type PageName, usePage } from './state/page';
@@ -29,10 +30,15 @@ function Window() {
   const page = usePage();
   useFollowSettings();
   useKeys();
+  useCommands();
   return (
     <Tooltip.Provider delayDuration={400}>
       <div className="window" data-page={page.name}>
-        <a className="skip" href="#main" onClick={(event) => (event.preventDefault(), document.getElementById('main')?.focus())}>
+        <a
+          className="skip"
+          href="#main"
+          onClick={(event) => (event.preventDefault(), document.getElementById('main')?.focus())}
+        >
           {t('app.skip')}
         </a>
         <Rail />

@@ -1,4 +1,8 @@
-// What the preload script may put on the window.
-interface Window {
-  hearth?: { token?: string };
+// What the preload script may put on the window; absent in a browser.
+import type { Bridge } from '@contract/bridge';
+
+declare global {
+  interface Window {
+    hearth?: Bridge;
+  }
 }

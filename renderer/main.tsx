@@ -6,17 +6,17 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { takeFromAddress, token } from './api/token';
 import { App } from './App';
+import { prefill } from './composer/prefill';
 import { pickLanguage, startI18n } from './i18n';
 import { beginFollowing } from './shell/follow';
 import { startLive } from './state/actions';
-import { saveDraft } from './state/drafts';
 import { queryClient } from './state/queries';
 import { startTheme } from './state/theme';
 
 async function start(): Promise<void> {
-  const { prefill } = takeFromAddress();
+  const { prefill: text } = takeFromAddress();
   // The text of a link may stand in the box of a new chat; only the user sends it.
-  if (prefill) saveDraft(undefined, prefill);
+  if (text) prefill(text);
   startTheme();
   startLive();
   await startI18n(pickLanguage(navigator.languages));

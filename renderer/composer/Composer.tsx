@@ -11,6 +11,7 @@ import { readDraft, saveDraft } from '../state/drafts';
 import { ComposerEffort } from './ComposerEffort';
 import { ComposerSend } from './ComposerSend';
 import { setEditing, useEditing } from './editing';
+import { usePrefill } from './prefill';
 import { growField } from './growField';
 import './composer.css';
 
@@ -35,10 +36,19 @@ export function Composer({ chatId, turn, lastUserText, onSent }: Props) {
     if (!matchMedia('(pointer: coarse)').matches) field.current?.focus();
   }, []);
   useEffect(() => {
-    if (!editing) return;
-    setText(editing.text);
-    field.current?.focus();
-  }, [editing]);
+    const take = (value: string): void => {
+      setText(value);
+      field.current?.focus();
+    };
+    const leaveEditing = useEditing.subscribe((state) => {
+      if (state.chatId === chatId && state.editing) take(state.editing.text);
+    });
+    const leavePrefill = chatId === undefined ? usePrefill.subscribe(({ text: value }) => take(value)) : undefined;
+    return () => {
+      leaveEditing();
+      leavePrefill?.();
+    };
+  }, [chatId]);
 
   const change = (value: string): void => {
     setText(value);

@@ -9,7 +9,13 @@ export function ComposerSend({ turn, ready }: { turn: string | undefined; ready:
   const stopping = useLive((live) => turn !== undefined && live.stopping[turn] === true);
   if (turn === undefined) {
     return (
-      <button type="submit" className="composer-send" disabled={!ready} aria-label={t('composer.send')} title={t('composer.send')}>
+      <button
+        type="submit"
+        className="composer-send"
+        disabled={!ready}
+        aria-label={t('composer.send')}
+        title={t('composer.send')}
+      >
         <ArrowUp size={19} strokeWidth={2.25} aria-hidden />
       </button>
     );

@@ -4,8 +4,16 @@ import { attempt, send } from '../state/actions';
 import { useApp } from '../state/app';
 import { useModels } from '../state/queries';
 
-const STARTER = ['suggest.starter.hello', 'suggest.starter.what', 'suggest.starter.story'] as const satisfies readonly Key[];
-const GENERAL = ['suggest.general.explain', 'suggest.general.mail', 'suggest.general.names'] as const satisfies readonly Key[];
+const STARTER = [
+  'suggest.starter.hello',
+  'suggest.starter.what',
+  'suggest.starter.story',
+] as const satisfies readonly Key[];
+const GENERAL = [
+  'suggest.general.explain',
+  'suggest.general.mail',
+  'suggest.general.names',
+] as const satisfies readonly Key[];
 
 export function Suggestions() {
   const t = useT();

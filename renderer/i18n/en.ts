@@ -7,7 +7,10 @@ const errors = {
   incomplete_model: ['Parts of this model are missing.', 'Download the missing parts, or choose another model.'],
   unsupported_architecture: ['Hearth does not know this family of models yet.', 'Choose a model of another family.'],
   unsupported_type: ['Hearth cannot read this way of packing a model yet.', 'Choose another quantisation of it.'],
-  file_not_found: ['The model’s file is not there any more.', 'Put it back into the models folder, or choose another model.'],
+  file_not_found: [
+    'The model’s file is not there any more.',
+    'Put it back into the models folder, or choose another model.',
+  ],
   out_of_ram: [
     'This needs more memory than is free.',
     'Close other programs, choose a smaller model, or let it remember fewer turns.',
@@ -92,7 +95,8 @@ export const words = {
   'common.reset': 'Back to the usual setting',
 
   'connect.title': 'This window needs its key',
-  'connect.text': 'Hearth only talks to windows that know its key. Paste the address that Hearth printed when it started, or only the key.',
+  'connect.text':
+    'Hearth only talks to windows that know its key. Paste the address that Hearth printed when it started, or only the key.',
   'connect.field': 'Address or key',
   'connect.open': 'Open',
   'connect.lost': 'Hearth is not answering. Trying again…',
@@ -250,7 +254,8 @@ export const words = {
   'model.loadFailed': '{{name}} could not be loaded',
 
   'models.title': 'Models',
-  'models.text': 'The models on this computer. One is in use at a time; changing it lets a running answer finish first.',
+  'models.text':
+    'The models on this computer. One is in use at a time; changing it lets a running answer finish first.',
   'models.load': 'Use this model',
   'models.loading': 'Loading…',
   'models.unload': 'Put away',
@@ -266,7 +271,8 @@ export const words = {
   'models.count_other': '{{count}} models, {{size}} in all',
 
   'server.title': 'Server',
-  'server.text': 'Other programs on this computer can use your models through the address below. It speaks the same language as OpenAI’s.',
+  'server.text':
+    'Other programs on this computer can use your models through the address below. It speaks the same language as OpenAI’s.',
   'server.address': 'Address',
   'server.copyAddress': 'Copy address',
   'server.local': 'Only this computer can reach it.',
@@ -300,7 +306,8 @@ export const words = {
   'settings.defaults': 'New chats begin with',
   'settings.defaultsText': 'You can change these in each chat as well.',
   'settings.instructions': 'Standing instructions',
-  'settings.instructionsText': 'What the model should always know or do. For example: answer briefly, use metric units.',
+  'settings.instructionsText':
+    'What the model should always know or do. For example: answer briefly, use metric units.',
   'settings.instructionsHint': 'Used by new chats.',
   'settings.saved': 'Saved',
 

@@ -122,14 +122,20 @@ function toBlock(token: Token, at: number): Block {
     const math = token as unknown as MathToken;
     return { ...base, kind: 'math', body: math.body, closed: math.closed };
   }
-  if (token.raw.length > PLAIN_OVER && token.type !== 'list' && token.type !== 'table') return { ...base, kind: 'plain' };
+  if (token.raw.length > PLAIN_OVER && token.type !== 'list' && token.type !== 'table')
+    return { ...base, kind: 'plain' };
   return { ...base, kind: 'markdown' };
 }
 
 function endsWithFence(raw: string, fence: string): boolean {
   const trimmed = raw.trimEnd();
   const lastLine = trimmed.slice(trimmed.lastIndexOf('\n') + 1).trim();
-  return trimmed.includes('\n') && lastLine.length >= fence.length && /^(`+|~+)$/.test(lastLine) && lastLine.startsWith(fence);
+  return (
+    trimmed.includes('\n') &&
+    lastLine.length >= fence.length &&
+    /^(`+|~+)$/.test(lastLine) &&
+    lastLine.startsWith(fence)
+  );
 }
 
 /** Links and footnotes defined elsewhere in the text need the whole of it. */

@@ -63,13 +63,39 @@ const cell = (Tag: 'td' | 'th') =>
 export const elements: Components = {
   p: ({ children }) => <p dir="auto">{children}</p>,
   // Headings of an answer stand below those of the page.
-  h1: ({ children }) => <h3 className="md-h1" dir="auto">{children}</h3>,
-  h2: ({ children }) => <h4 className="md-h2" dir="auto">{children}</h4>,
-  h3: ({ children }) => <h5 className="md-h3" dir="auto">{children}</h5>,
-  h4: ({ children }) => <h6 className="md-h4" dir="auto">{children}</h6>,
-  h5: ({ children }) => <h6 className="md-h4" dir="auto">{children}</h6>,
-  h6: ({ children }) => <h6 className="md-h4" dir="auto">{children}</h6>,
-  ul: ({ children, className }) => <ul className={clsx(className === 'contains-task-list' && 'md-tasks')}>{children}</ul>,
+  h1: ({ children }) => (
+    <h3 className="md-h1" dir="auto">
+      {children}
+    </h3>
+  ),
+  h2: ({ children }) => (
+    <h4 className="md-h2" dir="auto">
+      {children}
+    </h4>
+  ),
+  h3: ({ children }) => (
+    <h5 className="md-h3" dir="auto">
+      {children}
+    </h5>
+  ),
+  h4: ({ children }) => (
+    <h6 className="md-h4" dir="auto">
+      {children}
+    </h6>
+  ),
+  h5: ({ children }) => (
+    <h6 className="md-h4" dir="auto">
+      {children}
+    </h6>
+  ),
+  h6: ({ children }) => (
+    <h6 className="md-h4" dir="auto">
+      {children}
+    </h6>
+  ),
+  ul: ({ children, className }) => (
+    <ul className={clsx(className === 'contains-task-list' && 'md-tasks')}>{children}</ul>
+  ),
   ol: ({ children, start }) => <ol start={start}>{children}</ol>,
   li: ({ children }) => <li dir="auto">{children}</li>,
   blockquote: ({ children }) => <blockquote dir="auto">{children}</blockquote>,

@@ -63,7 +63,11 @@ async function makeHighlighter(): Promise<HighlighterCore> {
     import('shiki/engine/javascript'),
   ]);
   const theme = createCssVariablesTheme({ name: THEME, variablePrefix: '--shiki-' });
-  return createHighlighterCore({ themes: [theme], langs: [], engine: createJavaScriptRegexEngine({ forgiving: true }) });
+  return createHighlighterCore({
+    themes: [theme],
+    langs: [],
+    engine: createJavaScriptRegexEngine({ forgiving: true }),
+  });
 }
 
 export function languageOf(name: string): string | undefined {

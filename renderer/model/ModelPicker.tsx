@@ -74,7 +74,13 @@ export function ModelPicker({ onDone }: { onDone: () => void }) {
               {t(group.title)}
             </div>
             {group.models.map((model) => (
-              <Option key={model.path} id={optionId(model)} model={model} on={model === current} onPress={() => choose(model)} />
+              <Option
+                key={model.path}
+                id={optionId(model)}
+                model={model}
+                on={model === current}
+                onPress={() => choose(model)}
+              />
             ))}
           </div>
         ))}
@@ -100,7 +106,11 @@ function Option({ id, model, on, onPress }: OptionProps) {
   const broken = isBroken(model);
   const loading = model.state === 'loading' && active?.name === model.name;
   const error = model.error && `error.${model.error.code}` in en ? model.error.code : 'internal';
-  const details = [sizeWords(model, language), model.info?.quantization, model.builtin ? t('model.builtin') : undefined];
+  const details = [
+    sizeWords(model, language),
+    model.info?.quantization,
+    model.builtin ? t('model.builtin') : undefined,
+  ];
   return (
     <div
       id={id}

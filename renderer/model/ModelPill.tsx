@@ -37,7 +37,13 @@ export function ModelPill() {
         <ChevronDown size={15} aria-hidden />
       </Popover.Trigger>
       <Popover.Portal>
-        <Popover.Content className="pop picker" align="center" sideOffset={6} collisionPadding={8} aria-label={t('model.picker')}>
+        <Popover.Content
+          className="pop picker"
+          align="center"
+          sideOffset={6}
+          collisionPadding={8}
+          aria-label={t('model.picker')}
+        >
           <ModelPicker onDone={() => setOpen(false)} />
         </Popover.Content>
       </Popover.Portal>

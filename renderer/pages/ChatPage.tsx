@@ -30,7 +30,9 @@ export function ChatPage({ chatId }: { chatId: string | undefined }) {
       <div className="chat-list">
         <ChatList chatId={chatId} onChosen={() => setListOpen(false)} />
       </div>
-      {listOpen && <button type="button" className="chat-veil" aria-label={t('common.close')} onClick={() => setListOpen(false)} />}
+      {listOpen && (
+        <button type="button" className="chat-veil" aria-label={t('common.close')} onClick={() => setListOpen(false)} />
+      )}
       <div className="chat-main">
         <header className="chat-head">
           <div className="chat-head-start">
@@ -77,7 +79,8 @@ function Conversation({ chatId, chat }: { chatId: string | undefined; chat: Chat
   useEffect(() => {
     if (chatId && messages) attachIfWriting(chatId, turn, messages);
   }, [chatId, turn, messages]);
-  const lastUserText = chat && branchOf(chat.messages, chat.headId).findLast((message) => message.role === 'user')?.text;
+  const lastUserText =
+    chat && branchOf(chat.messages, chat.headId).findLast((message) => message.role === 'user')?.text;
   const composer = <Composer chatId={chatId} turn={turn} lastUserText={lastUserText} onSent={stick.toBottom} />;
   if (chatId === undefined) {
     return (

@@ -30,7 +30,13 @@ export function ConnectPage({ refused }: { refused: boolean }) {
         )}
         <label className="connect-field">
           <span>{t('connect.field')}</span>
-          <input className="field" value={text} autoComplete="off" spellCheck={false} onChange={(event) => setText(event.target.value)} />
+          <input
+            className="field"
+            value={text}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={(event) => setText(event.target.value)}
+          />
         </label>
         <button type="submit" className="button button-main" disabled={!key}>
           {t('connect.open')}

@@ -13,7 +13,9 @@ export function bytes(value: number, language: Language): string {
 }
 
 export function decimal(value: number, digits: number, language: Language): string {
-  return new Intl.NumberFormat(language, { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(value);
+  return new Intl.NumberFormat(language, { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(
+    value,
+  );
 }
 
 export const whole = (value: number, language: Language): string => decimal(value, 0, language);

@@ -58,9 +58,7 @@ function Engine({ state, lost }: { state: AppState | undefined; lost: boolean })
     <a className="status-item status-engine" href={pageHref('models')} data-sign={sign.icon}>
       <SignIcon icon={sign.icon} />
       <span>{state || lost ? t(sign.word) : t('connect.starting')}</span>
-      {state?.active && (
-        <bdi className="status-model">{state.active.name}</bdi>
-      )}
+      {state?.active && <bdi className="status-model">{state.active.name}</bdi>}
     </a>
   );
 }
@@ -100,7 +98,9 @@ function Speed({ state }: { state: AppState }) {
   const language = currentLanguage();
   if (state.decodeTps > 0) {
     return (
-      <span className="status-item status-live num">{t('status.speedNow', { speed: speed(state.decodeTps, language) })}</span>
+      <span className="status-item status-live num">
+        {t('status.speedNow', { speed: speed(state.decodeTps, language) })}
+      </span>
     );
   }
   if (state.lastDecodeTps <= 0) return null;

@@ -16,6 +16,7 @@ import {
   setChat,
   setModels,
   setSettings,
+  settleChat,
   withMessages,
 } from './queries';
 
@@ -38,6 +39,7 @@ export function startLive(): void {
       changeChatLists((chats) => chats.map((chat) => (chat.id === chatId ? { ...chat, title } : chat)));
     },
     onEnd: (chatId, { end }) => {
+      void settleChat(chatId);
       if (end) changeChat(chatId, (chat) => withoutTurn(withMessages(chat, [end])));
       if (!cached.chat(chatId)?.title) refresh.chat(chatId);
       refresh.chats();
@@ -81,6 +83,7 @@ export async function regenerate(chatId: string, userMessageId: string): Promise
 
 async function begin(chatId: string, request: TurnRequest): Promise<void> {
   const started: TurnStarted = await api.startTurn(chatId, request);
+  await settleChat(chatId);
   changeChat(chatId, (chat) => ({
     ...withMessages(chat, [started.user, started.assistant]),
     headId: started.assistant.id,

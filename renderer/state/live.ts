@@ -33,6 +33,10 @@ export interface LiveHooks {
 }
 
 const attached = new Map<string, Attached>();
+/** Turns whose end has been seen: a slower answer about their chat may still name them. */
+const ended = new Set<string>();
+
+export const hasEnded = (turn: string): boolean => ended.has(turn);
 let hooks: LiveHooks | undefined;
 
 export function setLiveHooks(value: LiveHooks): void {
@@ -43,7 +47,7 @@ const gate = new FrameGate(flush);
 
 /** Shows a turn from its first event on, also after a reload or in a second window. Attaching twice is one attachment. */
 export function attachTurn(chatId: string, turn: string, messageId: string, soFar = ''): void {
-  if (attached.has(turn)) return;
+  if (attached.has(turn) || ended.has(turn)) return;
   const entry: Attached = { chatId, messageId, turn, answer: beginning, queue: [] };
   attached.set(turn, entry);
   setAnswer(messageId, { ...beginning, text: soFar, phase: soFar ? 'writing' : 'begin' });
@@ -71,17 +75,17 @@ export const turnOf = (messageId: string): string | undefined =>
 function flush(): void {
   const now = performance.now();
   const answers = { ...useLive.getState().answers };
-  const ended: Attached[] = [];
+  const finished: Attached[] = [];
   for (const entry of attached.values()) {
     if (entry.queue.length === 0) continue;
     const titleBefore = entry.answer.title;
     entry.answer = applyEvents(entry.answer, entry.queue.splice(0), now);
     answers[entry.messageId] = entry.answer;
     if (entry.answer.title && entry.answer.title !== titleBefore) hooks?.onTitle(entry.chatId, entry.answer.title);
-    if (entry.answer.end) ended.push(entry);
+    if (entry.answer.end) finished.push(entry);
   }
   useLive.setState({ answers });
-  for (const entry of ended) {
+  for (const entry of finished) {
     // The finished message first, then the live one goes: the row never shows neither.
     hooks?.onEnd(entry.chatId, entry.answer);
     detach(entry);
@@ -90,6 +94,7 @@ function flush(): void {
 
 function detach(entry: Attached): void {
   attached.delete(entry.turn);
+  ended.add(entry.turn);
   useLive.setState(({ answers, thoughtMs, stopping }) => {
     const { [entry.messageId]: gone, ...others } = answers;
     const { [entry.turn]: _, ...stillStopping } = stopping;

@@ -2,6 +2,7 @@
 import type { Chat, ChatWithMessages, Message, Settings } from '@contract/own';
 import { QueryClient, keepPreviousData, useQuery } from '@tanstack/react-query';
 import { ApiError, api } from '../api/client';
+import { hasEnded } from './live';
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -24,7 +25,11 @@ export const useChats = (query: string) =>
   useQuery({ queryKey: [...keys.chats, query], queryFn: () => api.chats(query), placeholderData: keepPreviousData });
 
 export const useChat = (id: string | undefined) =>
-  useQuery({ queryKey: keys.chat(id ?? ''), queryFn: () => api.chat(id ?? ''), enabled: id !== undefined });
+  useQuery({
+    queryKey: keys.chat(id ?? ''),
+    queryFn: async () => withoutEndedTurn(await api.chat(id ?? '')),
+    enabled: id !== undefined,
+  });
 
 export const useModels = () => useQuery({ queryKey: keys.models, queryFn: api.models });
 
@@ -61,6 +66,17 @@ export function changeChat(id: string, change: (chat: ChatWithMessages) => ChatW
 
 export function changeChatLists(change: (chats: Chat[]) => Chat[]): void {
   queryClient.setQueriesData<Chat[]>({ queryKey: keys.chats }, (chats) => chats && change(chats));
+}
+
+/** What was asked before a change must not overwrite it. */
+export async function settleChat(id: string): Promise<void> {
+  await queryClient.cancelQueries({ queryKey: keys.chat(id) }, { revert: false });
+}
+
+function withoutEndedTurn(chat: ChatWithMessages): ChatWithMessages {
+  if (chat.turn === undefined || !hasEnded(chat.turn)) return chat;
+  const { turn: _, ...rest } = chat;
+  return rest;
 }
 
 /** The chat with these messages put in, replacing those of the same id. */

@@ -27,7 +27,8 @@ export function AnswerEnd({ chat, message }: { chat: ChatWithMessages; message: 
   if (status === 'stopped' || finishReason === 'cancelled') {
     return <Note icon={<CirclePause size={15} aria-hidden />}>{t('thread.stopped')}</Note>;
   }
-  if (finishReason === 'repetition') return <Note icon={<Repeat size={15} aria-hidden />}>{t('thread.repetition')}</Note>;
+  if (finishReason === 'repetition')
+    return <Note icon={<Repeat size={15} aria-hidden />}>{t('thread.repetition')}</Note>;
   if (finishReason === 'length') return <Note icon={<Ruler size={15} aria-hidden />}>{t('thread.length')}</Note>;
   if (status === 'complete' && !message.text) return <Note>{t('thread.empty')}</Note>;
   return null;

@@ -58,7 +58,14 @@ function ReceiptButton({ receipt }: { receipt: Receipt }) {
     <Popover.Root>
       <Popover.Trigger className="numbers-receipt">{t('receipt.open')}</Popover.Trigger>
       <Popover.Portal>
-        <Popover.Content className="pop receipt" side="top" align="start" sideOffset={6} collisionPadding={8} aria-label={t('receipt.title')}>
+        <Popover.Content
+          className="pop receipt"
+          side="top"
+          align="start"
+          sideOffset={6}
+          collisionPadding={8}
+          aria-label={t('receipt.title')}
+        >
           <div className="receipt-head">
             <h2>{t('receipt.title')}</h2>
             <CopyButton text={asText} label={t('receipt.copy')} />
@@ -68,8 +75,8 @@ function ReceiptButton({ receipt }: { receipt: Receipt }) {
               <div key={label}>
                 <dt>{t(label)}</dt>
                 <dd className="num" data-mono={value.length > 40}>
-                {value}
-              </dd>
+                  {value}
+                </dd>
               </div>
             ))}
           </dl>

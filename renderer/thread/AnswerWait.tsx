@@ -34,7 +34,8 @@ function Stage({ live }: { live: LiveAnswer }) {
       </>
     );
   }
-  if (live.phase === 'queue') return live.ahead > 0 ? t('thread.waitQueue', { count: live.ahead }) : t('thread.waitNext');
+  if (live.phase === 'queue')
+    return live.ahead > 0 ? t('thread.waitQueue', { count: live.ahead }) : t('thread.waitNext');
   return t('thread.beginning');
 }
 

@@ -18,5 +18,6 @@ export const MessageRow = memo(
       <AnswerMessage chat={chat} message={message} last={last} />
     );
   },
-  (a, b) => a.message === b.message && a.last === b.last && a.chat.messages === b.chat.messages && a.chat.turn === b.chat.turn,
+  (a, b) =>
+    a.message === b.message && a.last === b.last && a.chat.messages === b.chat.messages && a.chat.turn === b.chat.turn,
 );

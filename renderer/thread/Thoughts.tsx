@@ -36,9 +36,7 @@ export const Thoughts = memo(function Thoughts({ message, reasoning, live }: Pro
     <div className="thoughts">
       <button type="button" className="thoughts-line" aria-expanded={open} aria-controls={id} onClick={press}>
         {thinking && <Ember />}
-        <span className="num">
-          {thinking ? <Clock since={live.thinkingSince} /> : thoughtWords(t, ms)}
-        </span>
+        <span className="num">{thinking ? <Clock since={live.thinkingSince} /> : thoughtWords(t, ms)}</span>
         <ChevronRight className={clsx('thoughts-arrow', open && 'is-open')} size={15} aria-hidden />
       </button>
       <div id={id} hidden={!open}>

@@ -16,7 +16,11 @@ export function VersionPicker({ chat, message }: { chat: ChatWithMessages; messa
   };
   const busy = chat.turn !== undefined;
   return (
-    <span className="versions num" role="group" aria-label={t('thread.version', { index: index + 1, count: versions.length })}>
+    <span
+      className="versions num"
+      role="group"
+      aria-label={t('thread.version', { index: index + 1, count: versions.length })}
+    >
       <button
         type="button"
         className="icon-button"

@@ -79,7 +79,11 @@ test('a second window shows the same answer growing', async ({ hearth, page, con
   await expect(hearth.answer).toContainText('You stopped this answer.');
 });
 
-test('thoughts are folded, open to a place of their own, and are not part of the copy', async ({ hearth, page, context }) => {
+test('thoughts are folded, open to a place of their own, and are not part of the copy', async ({
+  hearth,
+  page,
+  context,
+}) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await hearth.ask('show me something rich');
   await hearth.finished();
@@ -116,7 +120,9 @@ test('reading, loading and failing are said in words, with a way on', async ({ h
 
 test('the reader is not pulled along after scrolling up, and a pill leads back', async ({ hearth, page }) => {
   await hearth.ask('an endless tale');
-  await expect.poll(() => hearth.thread.evaluate((place) => place.scrollHeight - place.clientHeight), { timeout: 30_000 }).toBeGreaterThan(300);
+  await expect
+    .poll(() => hearth.thread.evaluate((place) => place.scrollHeight - place.clientHeight), { timeout: 30_000 })
+    .toBeGreaterThan(300);
   expect(await hearth.bottomGap()).toBeLessThan(80);
   await hearth.thread.hover();
   await page.mouse.wheel(0, -150);

@@ -8,7 +8,10 @@ test('a long chat opens quickly, keeps its place and takes keys while it streams
   const messages = Array.from({ length: 600 }, (_, index) =>
     index % 2 === 0
       ? { role: 'user' as const, text: `Question ${index / 2}: ${WORDS}` }
-      : { role: 'assistant' as const, text: `${WORDS.repeat(index % 6 === 1 ? 6 : 14)}\n\n${index % 6 === 1 ? CODE : '- one\n- two\n'}` },
+      : {
+          role: 'assistant' as const,
+          text: `${WORDS.repeat(index % 6 === 1 ? 6 : 14)}\n\n${index % 6 === 1 ? CODE : '- one\n- two\n'}`,
+        },
   );
   stub.addChat('A very long chat', messages);
   await page.reload();
@@ -44,7 +47,8 @@ test('a long chat opens quickly, keeps its place and takes keys while it streams
     const store = window as unknown as { keys: number[]; frames: number[] };
     return { keys: store.keys, frames: store.frames };
   });
-  const at = (values: number[], share: number): number => values.sort((a, b) => a - b)[Math.floor(values.length * share)] ?? 0;
+  const at = (values: number[], share: number): number =>
+    values.sort((a, b) => a - b)[Math.floor(values.length * share)] ?? 0;
   console.log(
     `opened in ${opened} ms; key p50 ${at(keys, 0.5)} p95 ${at(keys, 0.95)} ms; frame p95 ${Math.round(at(frames, 0.95))} max ${Math.round(at(frames, 0.9999))} ms`,
   );

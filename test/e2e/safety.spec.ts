@@ -31,7 +31,8 @@ test('the page asks nobody but its own server', async ({ hearth, page, stub }) =
   });
   await hearth.ask('show me something rich');
   await hearth.finished();
-  for (const name of ['Models', 'Server', 'Settings']) await page.getByRole('link', { name, exact: true }).first().click();
+  for (const name of ['Models', 'Server', 'Settings'])
+    await page.getByRole('link', { name, exact: true }).first().click();
   expect(elsewhere).toEqual([]);
 });
 
@@ -68,6 +69,11 @@ for (const [name, text] of [
     console.log(`longest frame: ${Math.round(longest)} ms`);
     // The case allows 200 ms on a quiet machine; a shared one may be interrupted.
     expect(longest).toBeLessThan(1000);
-    expect(await page.locator('.message-answer').last().evaluate((row) => row.scrollWidth <= row.clientWidth)).toBe(true);
+    expect(
+      await page
+        .locator('.message-answer')
+        .last()
+        .evaluate((row) => row.scrollWidth <= row.clientWidth),
+    ).toBe(true);
   });
 }

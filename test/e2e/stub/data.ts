@@ -42,7 +42,14 @@ export function makeModels(): ModelEntry[] {
       builtin: false,
       state: 'ready',
       abilities: gptOss,
-      info: { ...info, architecture: 'gpt-oss', name: 'gpt-oss 20b', parameters: 20.9e9, fileBytes: 12.1e9, quantization: 'MXFP4' },
+      info: {
+        ...info,
+        architecture: 'gpt-oss',
+        name: 'gpt-oss 20b',
+        parameters: 20.9e9,
+        fileBytes: 12.1e9,
+        quantization: 'MXFP4',
+      },
     },
     {
       name: 'smollm2-135m-instruct-q4_1',
@@ -69,7 +76,10 @@ export function makeModels(): ModelEntry[] {
       fileBytes: 3.1e9,
       builtin: false,
       state: 'failed',
-      error: { code: 'bad_file', message: 'half-a-download.gguf: tensor data ends at byte 3 100 000 000, 4 211 812 352 expected' },
+      error: {
+        code: 'bad_file',
+        message: 'half-a-download.gguf: tensor data ends at byte 3 100 000 000, 4 211 812 352 expected',
+      },
     },
   ];
 }
@@ -105,7 +115,15 @@ export function makeState(): AppState {
     waiting: 0,
     requestsServed: 12,
     devices: [
-      { id: 'cpu', name: 'Processor', kind: 'cpu', memoryTotal: 25.2e9, memoryFree: 9.8e9, features: ['avx512'], cores: 8 },
+      {
+        id: 'cpu',
+        name: 'Processor',
+        kind: 'cpu',
+        memoryTotal: 25.2e9,
+        memoryFree: 9.8e9,
+        features: ['avx512'],
+        cores: 8,
+      },
     ],
   };
 }

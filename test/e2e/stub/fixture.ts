@@ -43,7 +43,6 @@ export class HearthPage {
 }
 
 export const test = base.extend<{ stub: Stub; hearth: HearthPage }>({
-  // eslint-disable-next-line no-empty-pattern
   stub: async ({}, use) => {
     const stub = await startStub();
     await use(stub);

@@ -4,7 +4,15 @@ import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { AppState, Chat, ChatSettings, Message, ModelEntry, Settings, TurnRequest } from '../../../electron/contract/own';
+import type {
+  AppState,
+  Chat,
+  ChatSettings,
+  Message,
+  ModelEntry,
+  Settings,
+  TurnRequest,
+} from '../../../electron/contract/own';
 import { makeModels, makeState } from './data';
 import { scriptFor } from './script';
 import { runTurn, type Turn } from './turns';
@@ -116,7 +124,13 @@ class StubServer {
       await new Promise((resolve) => setTimeout(resolve, 150));
     }
     model.state = 'ready';
-    this.#state.active = { name: model.name, state: 'ready', info: model.info, abilities: model.abilities, context: 8192 };
+    this.#state.active = {
+      name: model.name,
+      state: 'ready',
+      info: model.info,
+      abilities: model.abilities,
+      context: 8192,
+    };
     this.#changed();
   }
 
@@ -139,7 +153,14 @@ class StubServer {
     write();
   }
 
-  #chat(method: string, id: string, verb: string, q: string, body: Record<string, unknown>, response: ServerResponse): void {
+  #chat(
+    method: string,
+    id: string,
+    verb: string,
+    q: string,
+    body: Record<string, unknown>,
+    response: ServerResponse,
+  ): void {
     if (!id) {
       if (method === 'POST') return reply(response, 201, this.#newChat((body.settings as Partial<ChatSettings>) ?? {}));
       return reply(response, 200, { chats: this.#list(q) });
@@ -205,7 +226,11 @@ class StubServer {
     return { id: `m${++this.#ids}`, chatId, parentId, role, text: '', reasoning: '', status, createdAt: Date.now() };
   }
 
-  #startTurn(chat: Chat & { messages: Message[]; turn?: string }, request: TurnRequest, response: ServerResponse): void {
+  #startTurn(
+    chat: Chat & { messages: Message[]; turn?: string },
+    request: TurnRequest,
+    response: ServerResponse,
+  ): void {
     if (chat.turn) return fail(response, 409, 'chat_busy');
     let user: Message | undefined;
     if ('regenerate' in request) user = chat.messages.find((message) => message.id === request.regenerate);
@@ -222,7 +247,10 @@ class StubServer {
     chat.title ||= user.text.slice(0, 40);
     const started = { turn: turnId, user: { ...user }, assistant: { ...assistant } };
     this.#state.running++;
-    this.#turns.set(turnId, runTurn(turnId, assistant, scriptFor(user.text), () => this.#ended(chat)));
+    this.#turns.set(
+      turnId,
+      runTurn(turnId, assistant, scriptFor(user.text), () => this.#ended(chat)),
+    );
     this.#changed();
     return reply(response, 201, started);
   }

@@ -13,7 +13,14 @@ export interface Turn {
 
 export function runTurn(id: string, message: Message, script: Script, onEnd: (message: Message) => void): Turn {
   let stopped = false;
-  const turn: Turn = { id, chatId: message.chatId, events: [], listeners: new Set(), done: false, stop: () => (stopped = true) };
+  const turn: Turn = {
+    id,
+    chatId: message.chatId,
+    events: [],
+    listeners: new Set(),
+    done: false,
+    stop: () => (stopped = true),
+  };
   const emit = (event: TurnEvent): void => {
     turn.events.push(event);
     if (event.kind === 'end') turn.done = true;

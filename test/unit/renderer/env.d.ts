@@ -1,2 +1,2 @@
 /// <reference types="vite/client" />
-/// <reference path="../../../renderer/env.d.ts" />
+import '../../../renderer/env';

@@ -5,8 +5,7 @@ import { pickLanguage, setLanguage, t } from '../../../renderer/i18n';
 import { en } from '../../../renderer/i18n/en';
 import { zhCN } from '../../../renderer/i18n/zh-CN';
 
-const names = (text: string): string[] =>
-  [...text.matchAll(/\{\{(\w+)/g)].map((match) => match[1] ?? '').sort();
+const names = (text: string): string[] => [...text.matchAll(/\{\{(\w+)/g)].map((match) => match[1] ?? '').sort();
 
 const english = Object.entries(en).filter(([key]) => !key.endsWith('_one'));
 const chinese: Record<string, string | undefined> = zhCN;
@@ -30,7 +29,8 @@ describe('catalogues', () => {
   });
 
   it('shout nowhere', () => {
-    for (const [key, text] of [...english, ...Object.entries(chinese)]) expect(`${key}: ${text ?? ''}`).not.toMatch(/[!！]/);
+    for (const [key, text] of [...english, ...Object.entries(chinese)])
+      expect(`${key}: ${text ?? ''}`).not.toMatch(/[!！]/);
   });
 });
 

@@ -14,7 +14,8 @@ function body(from: number, to: number, breaks: boolean): ReadableStream<Uint8Ar
   const bytes = new TextEncoder();
   return new ReadableStream({
     start(controller) {
-      for (let id = from; id < to; id++) controller.enqueue(bytes.encode(`id: ${id}\ndata: ${JSON.stringify(log[id])}\n\n`));
+      for (let id = from; id < to; id++)
+        controller.enqueue(bytes.encode(`id: ${id}\ndata: ${JSON.stringify(log[id])}\n\n`));
       if (breaks) controller.error(new Error('gone'));
       else controller.close();
     },
@@ -56,9 +57,15 @@ describe('attachTurn', () => {
   });
 
   it('gives up a turn that the server does not know', async () => {
-    vi.stubGlobal('fetch', () => Promise.resolve(new Response('{"error":{"code":"not_found","message":""}}', { status: 404 })));
+    vi.stubGlobal('fetch', () =>
+      Promise.resolve(new Response('{"error":{"code":"not_found","message":""}}', { status: 404 })),
+    );
     const gone = new Promise<string>((resolve) => {
-      setLiveHooks({ onTitle: () => undefined, onEnd: () => undefined, onGone: (chatId, error) => resolve(`${chatId} ${error.code}`) });
+      setLiveHooks({
+        onTitle: () => undefined,
+        onEnd: () => undefined,
+        onGone: (chatId, error) => resolve(`${chatId} ${error.code}`),
+      });
     });
     attachTurn('c2', 't2', 'm2');
     expect(await gone).toBe('c2 not_found');

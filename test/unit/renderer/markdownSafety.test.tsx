@@ -36,7 +36,9 @@ describe('model text', () => {
   });
 
   it('links only to https, in a new tab that knows nothing of this one', () => {
-    const page = show('[a](https://example.org/x) [b](http://example.org) [c](file:///etc/passwd) [d](//x.example) <vbscript:x>');
+    const page = show(
+      '[a](https://example.org/x) [b](http://example.org) [c](file:///etc/passwd) [d](//x.example) <vbscript:x>',
+    );
     const links = [...page.querySelectorAll('a')];
     expect(links).toHaveLength(1);
     expect(links[0]).toHaveAttribute('href', 'https://example.org/x');
@@ -58,10 +60,16 @@ describe('model text', () => {
 });
 
 describe('addresses', () => {
-  it.each(['javascript:alert(1)', 'JaVaScRiPt:alert(1)', ' data:text/html,x', 'http://a.example', 'https://user:pw@a.example', '/x', '', undefined])(
-    'does not follow %s',
-    (href) => expect(safeLink(href)).toBeUndefined(),
-  );
+  it.each([
+    'javascript:alert(1)',
+    'JaVaScRiPt:alert(1)',
+    ' data:text/html,x',
+    'http://a.example',
+    'https://user:pw@a.example',
+    '/x',
+    '',
+    undefined,
+  ])('does not follow %s', (href) => expect(safeLink(href)).toBeUndefined());
 
   it('names only the origin of a picture', () => {
     expect(pictureOrigin('https://a.example/secret?q=1')).toBe('https://a.example');

@@ -46,9 +46,12 @@ describe('a formula is recognised', () => {
 });
 
 describe('code', () => {
-  it.each(['`$x$` and `\\(y\\)`', '```sh\necho $x$\n```', '- a\n  ```\n  \\[x\\]\n  ```', '``a ` $x$``'])('keeps its dollars: %s', (text) => {
-    expect(prepareMath(text)).toEqual({ source: text, hasMath: false });
-  });
+  it.each(['`$x$` and `\\(y\\)`', '```sh\necho $x$\n```', '- a\n  ```\n  \\[x\\]\n  ```', '``a ` $x$``'])(
+    'keeps its dollars: %s',
+    (text) => {
+      expect(prepareMath(text)).toEqual({ source: text, hasMath: false });
+    },
+  );
 });
 
 describe('drawn', () => {

@@ -19,7 +19,12 @@ describe('applyEvents', () => {
     const together = applyEvents(beginning, events, 5);
     const singly = events.reduce((answer, event) => applyEvents(answer, [event], 5), beginning);
     expect(singly).toEqual(together);
-    expect(together).toMatchObject({ text: 'Hello 你好', reasoning: 'Let me think.', phase: 'writing', droppedTurns: 3 });
+    expect(together).toMatchObject({
+      text: 'Hello 你好',
+      reasoning: 'Let me think.',
+      phase: 'writing',
+      droppedTurns: 3,
+    });
   });
 
   it('measures the thought from its first to the first word', () => {
