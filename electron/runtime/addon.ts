@@ -208,6 +208,8 @@ export interface NativeStats {
   promptTokens: number;
   outputTokens: number;
   requests: number;
+  /** Times that a request gave its KV up and was computed again. */
+  preemptions: number;
   prefillTps: number;
   decodeTps: number;
 }

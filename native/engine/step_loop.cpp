@@ -104,6 +104,8 @@ SchedulerState StepLoop::state() const {
 void StepLoop::preempt(LiveRequest& live) {
   live.kv.release(pool_);
   live.running = false;
+  std::lock_guard lock(stats_mutex_);
+  ++stats_.preemptions;
 }
 
 /// Runs the rows together; where that fails, one by one, so that only the request at fault ends.
