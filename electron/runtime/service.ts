@@ -14,6 +14,8 @@ import { tokenizerSource } from './tokenizer-source';
 /** `entry`: the module that serves prompts when it runs in a thread. */
 export function startService(port: HostPort, entry: URL): void {
   watchParent();
+  // Ctrl-C reaches every process of a terminal: main ends its children in order, and they go with it.
+  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
   port.onClose(() => process.exit(0));
   const link = new HostLink(port);
   const service = new Service(link, entry);

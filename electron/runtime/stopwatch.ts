@@ -25,6 +25,8 @@ export class Stopwatch {
   token(): void {
     this.last = this.now();
     this.first ??= this.last;
+    // The step that ends the prefill also samples: whichever is told first.
+    this.prefilled ??= this.last;
     this.tokens += 1;
   }
 

@@ -88,7 +88,12 @@ export class RuntimeProcess {
   }
 
   kill(): void {
-    this.host.kill();
+    if (this.dead) return;
+    try {
+      this.host.kill();
+    } catch {
+      // It has just ended by itself; its exit tells.
+    }
   }
 
   private onMessage(raw: unknown): void {

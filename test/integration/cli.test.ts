@@ -50,6 +50,8 @@ afterEach(async () => {
 function start(...args: string[]) {
   const child = spawn(process.execPath, [...COMMAND, ...args], {
     cwd: folder,
+    // A process group of its own, as a terminal gives one.
+    detached: true,
     env: { ...process.env, HEARTH_DATA_DIR: folder },
   });
   running.push(child);
@@ -128,12 +130,26 @@ describe('hearth serve', () => {
     expect(started.output.err).toContain(`Port ${port} is taken`);
   });
 
-  it('ends quickly on Ctrl-C', async () => {
-    const { child, code } = await serve();
+  it('ends quickly and in order on Ctrl-C, which a terminal sends to its children as well', async () => {
+    const { child, code, output } = await serve();
+    await pause(1000);
     const before = Date.now();
-    child.kill('SIGINT');
+    process.kill(-(child.pid ?? 0), 'SIGINT');
     expect(await code).toBe(0);
     expect(Date.now() - before).toBeLessThan(4000);
+    expect(readFileSync(join(folder, 'logs/hearth.log'), 'utf8')).not.toContain('ended (SIGINT)');
+    expect(output.err.trim()).toBe('Stopping.');
+  });
+
+  it('lets exactly one of many in that start at once over a stale file', async () => {
+    writeFileSync(serverFile(), JSON.stringify({ url: '', token: 'x', pid: 2 ** 22 + 1, version: '0' }));
+    const all = [1, 2, 3].map(() => start('serve', '--json', '--port', '0'));
+    await until(() => all.every(({ output }) => output.out.includes('\n')), 20_000);
+    const answers = all.map(
+      ({ output }) => JSON.parse(output.out.split('\n')[0] ?? '') as { url?: string; error?: { code: string } },
+    );
+    expect(answers.filter(({ url }) => url !== undefined)).toHaveLength(1);
+    expect(answers.filter(({ error }) => error?.code === 'already_running')).toHaveLength(2);
   });
 });
 
