@@ -18,6 +18,10 @@ import type { Server, ServerOptions } from './types';
 
 /** Longer than a client keeps an idle connection, so that it is never us who close it under its next request. */
 const KEEP_ALIVE_MS = 75_000;
+/** For a client to send its request; the answer may take as long as it takes. */
+const RECEIVE_MS = 120_000;
+/** A deleted chat can be taken back for so long. */
+const TRASH_MS = 30 * 24 * 3_600_000;
 
 function answerError(context: ServerContext, thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const error = fromThrown(thrown);
@@ -54,7 +58,9 @@ function createApp(): FastifyInstance {
   return Fastify({
     bodyLimit: MAX_BODY_BYTES,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    requestTimeout: 0,
+    requestTimeout: RECEIVE_MS,
+    // A stream has no head of its own.
+    exposeHeadRoutes: false,
     genReqId: () => `req_${randomUUID().replaceAll('-', '')}`,
     requestIdHeader: false,
     routerOptions: { maxParamLength: 1000 },
@@ -99,6 +105,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   healthRoutes(app, context);
   if (options.staticDir !== undefined) await app.register(async (scope) => pageRoutes(scope, options.staticDir ?? ''));
   await app.ready();
+  await options.store.purgeChats(Date.now() - TRASH_MS);
   return {
     listen: (port, listenOptions = {}) => listener.listen(app, port, listenOptions),
     close: async () => {

@@ -24,11 +24,6 @@ export function letGo(runs: readonly AsyncIterable<GenerationEvent>[]): void {
     void (run as Partial<AsyncGenerator<GenerationEvent>>).return?.(undefined)?.catch(() => undefined);
 }
 
-const later = (ms: number) =>
-  new Promise<'late'>((resolve) => {
-    setTimeout(() => resolve('late'), ms).unref();
-  });
-
 /**
  * The stream again, after its first event has come or `ms` have passed. A failure within that time is thrown, also one that
  * comes as an `end` before anything else.
@@ -40,7 +35,9 @@ export async function begun(
 ): Promise<AsyncIterable<GenerationEvent>> {
   const iterator = events[Symbol.asyncIterator]();
   const first = iterator.next();
-  const early = await Promise.race([first, later(ms)]);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => (timer = setTimeout(() => resolve('late'), ms)));
+  const early = await Promise.race([first, late]).finally(() => clearTimeout(timer));
   if (early !== 'late' && !early.done && early.value.kind === 'end') {
     const failure = failureOf(early.value);
     if (failure) throw failure;

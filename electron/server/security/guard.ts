@@ -40,8 +40,8 @@ function decoded(path: string): string {
 /** Prefixes, for addresses that no route answers: a stranger must not learn there what exists. */
 function unroutedRule(url: string): Rule {
   const path = decoded(url.split(/[?#]/, 1)[0] ?? '').replace(/\/+/g, '/');
-  if (/^\/v1(\/|$)/i.test(path)) return { access: 'key', shared: true };
-  if (/^\/(hearth|api)(\/|$)/i.test(path)) return { access: 'token', shared: false };
+  if (/^\/(v1|api)(\/|$)/i.test(path)) return { access: 'key', shared: true };
+  if (/^\/hearth(\/|$)/i.test(path)) return { access: 'token', shared: false };
   return { access: 'public', shared: false };
 }
 
@@ -60,6 +60,10 @@ function answerPreflight(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('access-control-allow-methods', 'GET, POST, PATCH, DELETE, OPTIONS');
   if (typeof asked === 'string' && /^[\w\-, ]{1,4000}$/.test(asked))
     reply.header('access-control-allow-headers', asked);
+  // A page from the internet asks for this before it may talk to a computer's own addresses.
+  if (request.headers['access-control-request-private-network'] === 'true') {
+    reply.header('access-control-allow-private-network', 'true');
+  }
   reply.header('access-control-max-age', PREFLIGHT_SECONDS).code(204).send();
 }
 
