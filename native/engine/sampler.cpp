@@ -2,6 +2,7 @@
 #include "engine/sampler.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -12,6 +13,8 @@
 namespace hearth {
 namespace {
 
+/// Below it the division overflows; the most likely token is what the limit gives.
+constexpr float least_temperature = 1e-6f;
 constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 
 /// The largest logit; every logit is checked on the way.
@@ -81,28 +84,37 @@ struct MoreLikely {
   }
 };
 
-/// Keeps the shortest sorted head of `candidates` that holds `top_p` of `total`. The head is looked for in growing
-/// parts, each found by partial selection: a peaked distribution touches few tokens, a flat one is sorted once.
-void keep_top_p(std::vector<uint32_t>& candidates, const std::vector<float>& values, double total, double top_p, float scale,
-                float largest) {
-  const MoreLikely order{values.data()};
-  size_t sorted = 0, part = 128;
+/// How far below the most likely token a value is, in nats, as a bucket of one eighth; the last bucket is the rest.
+constexpr size_t buckets = 256;
+size_t bucket_of(float value, float largest, float scale) {
+  return static_cast<size_t>(std::min((largest - value) * scale * 8.0f, float(buckets - 1)));
+}
+
+/// Keeps the most likely tokens that together hold `top_p` of the probability; the token that crosses the line stays.
+/// Whole buckets are summed first, so that only the tokens of the bucket with the line in it are ever sorted.
+void keep_top_p(std::vector<uint32_t>& candidates, const std::vector<float>& values, double top_p, float scale, float largest) {
+  const auto weight = [&](uint32_t t) { return std::exp((values[t] - largest) * scale); };
+  std::array<double, buckets> mass{};
+  for (uint32_t t : candidates) mass[bucket_of(values[t], largest, scale)] += weight(t);
+  const double wanted = top_p * std::accumulate(mass.begin(), mass.end(), 0.0);
   double sum = 0.0;
-  while (sorted < candidates.size()) {
-    const size_t end = std::min(candidates.size(), sorted + part);
-    if (end < candidates.size()) {
-      std::nth_element(candidates.begin() + sorted, candidates.begin() + end, candidates.end(), order);
-    }
-    std::sort(candidates.begin() + sorted, candidates.begin() + end, order);
-    for (; sorted < end; ++sorted) {
-      sum += std::exp((values[candidates[sorted]] - largest) * scale);
-      if (sum >= top_p * total) {
-        candidates.resize(sorted + 1);
-        return;
-      }
-    }
-    part *= 8;
+  size_t line = 0;
+  while (line + 1 < buckets && sum + mass[line] < wanted) sum += mass[line++];
+
+  std::vector<uint32_t> at_line;
+  for (uint32_t t : candidates) {
+    if (bucket_of(values[t], largest, scale) == line) at_line.push_back(t);
   }
+  std::sort(at_line.begin(), at_line.end(), MoreLikely{values.data()});
+  size_t kept = 0;
+  while (kept < at_line.size() && sum < wanted) sum += weight(at_line[kept++]);
+  at_line.resize(kept);
+
+  std::sort(at_line.begin(), at_line.end());
+  std::erase_if(candidates, [&](uint32_t t) {
+    const size_t bucket = bucket_of(values[t], largest, scale);
+    return bucket > line || (bucket == line && !std::binary_search(at_line.begin(), at_line.end(), t));
+  });
 }
 
 /// Which tokens remain after top-k, top-p and min-p; `weights` beside them, relative to the most likely one's 1.
@@ -119,11 +131,7 @@ void filter(const Sampling& s, float largest, SamplerScratch& scratch) {
     candidates.resize(s.top_k);
     std::sort(candidates.begin(), candidates.end());  // the order of what remains may not depend on the selection
   }
-  if (s.top_p < 1.0f) {
-    double total = 0.0;
-    for (uint32_t t : candidates) total += std::exp((values[t] - largest) * scale);
-    keep_top_p(candidates, values, total, s.top_p, scale, largest);
-  }
+  if (s.top_p < 1.0f) keep_top_p(candidates, values, s.top_p, scale, largest);
   scratch.weights.clear();
   size_t kept = 0;
   for (uint32_t t : candidates) {
@@ -186,7 +194,7 @@ Sampled sample(const SampleInput& input, SamplerScratch& scratch) {
   const float largest_raw = checked_max(input.logits, input.vocabulary);
   adjust(input, scratch.values);
   uint32_t token = argmax(scratch.values);
-  if (s.temperature > 0.0f) {
+  if (s.temperature >= least_temperature) {
     filter(s, scratch.values[token], scratch);
     token = static_cast<uint32_t>(draw(scratch, uniform_at(s.seed, input.position)));
   }

@@ -217,7 +217,7 @@ TEST(Sampler, NotANumberIsAnErrorAndNeverTokenZero) {
 
 TEST(Sampler, ExtremeSettingsStillGiveATokenThatMayBeGiven) {
   Row row{{1e30f, -1e30f, 1e30f, 3.0f}, {}};
-  for (float temperature : {1e-6f, 1.0f, 1e6f}) {
+  for (float temperature : {1e-42f, 1e-6f, 1.0f, 1e6f}) {
     row.sampling.temperature = temperature;
     row.sampling.top_p = 0.01f;
     row.sampling.min_p = 1.0f;
