@@ -1,9 +1,13 @@
-// 16-bit floats to float32 and back: IEEE half and bfloat16, bit by bit. No instruction-set tricks live here.
+// 16-bit floats to float32 and back: IEEE half and bfloat16. Bit by bit, but where a file is compiled for F16C.
 // Everything has internal linkage on purpose: files compiled for AVX-512 must not lend their copies to the others.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
+
+#if defined(__F16C__)
+#include <immintrin.h>
+#endif
 
 namespace hearth {
 
@@ -20,11 +24,15 @@ static inline uint32_t bits_from_float(float value) {
 }
 
 [[maybe_unused]] static inline float half_to_float(uint16_t half) {
+#if defined(__F16C__)
+  return _cvtsh_ss(half);
+#else
   const uint32_t sign = uint32_t(half & 0x8000u) << 16, exponent = (half >> 10) & 31u, mantissa = half & 1023u;
   if (exponent == 31) return float_from_bits(sign | 0x7f800000u | (mantissa << 13));
   if (exponent != 0) return float_from_bits(sign | ((exponent + 112u) << 23) | (mantissa << 13));
   const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;  // subnormals are exact multiples of 2^-24
   return sign ? -magnitude : magnitude;
+#endif
 }
 
 /// Round to nearest, ties to even; overflow becomes infinity, NaN stays NaN.

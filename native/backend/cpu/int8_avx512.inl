@@ -4,6 +4,12 @@
 // interleaved panel that register tiles of up to 12 tokens then share. Both do the same arithmetic per output element.
 // Included inside an anonymous namespace after codes.inl.
 
+#if defined(_MSC_VER) && !defined(__clang__)
+#define HEARTH_ALWAYS_INLINE __forceinline
+#else
+#define HEARTH_ALWAYS_INLINE __attribute__((always_inline)) inline
+#endif
+
 constexpr uint32_t direct_tokens = 4;  // up to so many tokens the panel would cost more than it saves
 
 /// Addresses of 16 rows: row 4i + v begins at base[i] + v * stride.
@@ -13,15 +19,15 @@ struct RowBases {
   const uint8_t* row(uint32_t i, uint32_t v) const { return base[i] + v * stride; }
 };
 
-inline RowBases row_bases(const void* first, size_t stride) {
+HEARTH_ALWAYS_INLINE RowBases row_bases(const void* first, size_t stride) {
   const auto* p = static_cast<const uint8_t*>(first);
   return {{p, p + 4 * stride, p + 8 * stride, p + 12 * stride}, stride};
 }
 
-inline __m128i load128(const uint8_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
+HEARTH_ALWAYS_INLINE __m128i load128(const uint8_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
 
 /// 16 bytes at `offset` of rows v, 4+v, 8+v, 12+v, one a 128-bit lane.
-inline __m512i four_rows(const RowBases& rows, uint32_t v, size_t offset) {
+HEARTH_ALWAYS_INLINE __m512i four_rows(const RowBases& rows, uint32_t v, size_t offset) {
   __m512i x = _mm512_castsi128_si512(load128(rows.row(0, v) + offset));
   x = _mm512_mask_broadcast_i32x4(x, 0x00f0, load128(rows.row(1, v) + offset));
   x = _mm512_mask_broadcast_i32x4(x, 0x0f00, load128(rows.row(2, v) + offset));
@@ -29,7 +35,7 @@ inline __m512i four_rows(const RowBases& rows, uint32_t v, size_t offset) {
 }
 
 /// Byte `offset` of each row, in row order.
-inline __m128i byte_column(const RowBases& rows, size_t offset) {
+HEARTH_ALWAYS_INLINE __m128i byte_column(const RowBases& rows, size_t offset) {
   __m128i x[4];
   for (uint32_t i = 0; i < 4; ++i) {
     uint32_t word = rows.row(i, 0)[offset];
@@ -40,7 +46,7 @@ inline __m128i byte_column(const RowBases& rows, size_t offset) {
 }
 
 /// The half float at `offset` of each row.
-inline __m512 half_column(const RowBases& rows, size_t offset) {
+HEARTH_ALWAYS_INLINE __m512 half_column(const RowBases& rows, size_t offset) {
   __m128i x[4];
   for (uint32_t i = 0; i < 4; ++i) {
     uint64_t word = load_u16(rows.row(i, 0) + offset);
@@ -51,7 +57,7 @@ inline __m512 half_column(const RowBases& rows, size_t offset) {
 }
 
 /// e8m0_half of 16 bytes; the three bytes whose float is not (byte - 1) << 23 are rare and go the slow way.
-inline __m512 e8m0_half_column(__m128i bytes) {
+HEARTH_ALWAYS_INLINE __m512 e8m0_half_column(__m128i bytes) {
   const __m512i e = _mm512_cvtepu8_epi32(bytes);
   const __m512i plain = _mm512_slli_epi32(_mm512_sub_epi32(e, _mm512_set1_epi32(1)), 23);
   const __mmask16 odd = _mm512_cmpge_epu32_mask(_mm512_sub_epi32(e, _mm512_set1_epi32(2)), _mm512_set1_epi32(253));
@@ -92,7 +98,7 @@ struct NibbleSource {
   NibbleSource(const Strip& s, std::byte*)
       : rows(row_bases(s.data, s.row_stride)), scales(row_bases(s.scales, s.scale_row_stride)), table(nibble_table(nibble_values<T>())) {}
   void begin(uint32_t) {}
-  void codes(uint32_t b, uint32_t v, __m512i* lo, __m512i* hi) const {
+  HEARTH_ALWAYS_INLINE void codes(uint32_t b, uint32_t v, __m512i* lo, __m512i* hi) const {
     const __m512i mask = _mm512_set1_epi8(15), x = four_rows(rows, v, size_t(b) * info(T).bytes + payload);
     *lo = _mm512_shuffle_epi8(table, _mm512_and_si512(x, mask));
     *hi = _mm512_shuffle_epi8(table, _mm512_and_si512(_mm512_srli_epi16(x, 4), mask));
@@ -102,12 +108,12 @@ struct NibbleSource {
       *hi = _mm512_unpackhi_epi8(even, odd);
     }
   }
-  __m512 scale(uint32_t b) const {
+  HEARTH_ALWAYS_INLINE __m512 scale(uint32_t b) const {
     if constexpr (T == DType::mxfp4_planes) return e8m0_half_column(byte_column(scales, b));
     if constexpr (T == DType::mxfp4) return e8m0_half_column(byte_column(rows, size_t(b) * 17));
     return half_column(rows, size_t(b) * info(T).bytes);
   }
-  __m512 minimum(uint32_t b) const { return half_column(rows, size_t(b) * info(T).bytes + 2); }
+  HEARTH_ALWAYS_INLINE __m512 minimum(uint32_t b) const { return half_column(rows, size_t(b) * info(T).bytes + 2); }
   __m512i sub0(uint32_t) const { return _mm512_set1_epi32(1); }
   __m512i sub1(uint32_t) const { return _mm512_set1_epi32(1); }
 };
@@ -118,13 +124,13 @@ struct Q8Source {
 
   Q8Source(const Strip& s, std::byte*) : rows(row_bases(s.data, s.row_stride)) {}
   void begin(uint32_t) {}
-  void codes(uint32_t b, uint32_t v, __m512i* lo, __m512i* hi) const {
+  HEARTH_ALWAYS_INLINE void codes(uint32_t b, uint32_t v, __m512i* lo, __m512i* hi) const {
     const __m512i offset = _mm512_set1_epi8(-128);
     *lo = _mm512_xor_si512(four_rows(rows, v, size_t(b) * 34 + 2), offset);
     *hi = _mm512_xor_si512(four_rows(rows, v, size_t(b) * 34 + 18), offset);
   }
-  __m512 scale(uint32_t b) const { return half_column(rows, size_t(b) * 34); }
-  __m512 minimum(uint32_t) const { return _mm512_setzero_ps(); }
+  HEARTH_ALWAYS_INLINE __m512 scale(uint32_t b) const { return half_column(rows, size_t(b) * 34); }
+  HEARTH_ALWAYS_INLINE __m512 minimum(uint32_t) const { return _mm512_setzero_ps(); }
   __m512i sub0(uint32_t) const { return _mm512_set1_epi32(1); }
   __m512i sub1(uint32_t) const { return _mm512_set1_epi32(1); }
 };
@@ -152,20 +158,20 @@ struct DecodedSource {
       scales[r] = f.scale, minima[r] = f.minimum, subs0[r] = f.sub0, subs1[r] = f.sub1;
     }
   }
-  void codes(uint32_t, uint32_t v, __m512i* lo, __m512i* hi) const {
+  HEARTH_ALWAYS_INLINE void codes(uint32_t, uint32_t v, __m512i* lo, __m512i* hi) const {
     const RowBases rows = row_bases(signed_codes, 32);
     const __m512i offset = _mm512_set1_epi8(-128);
     *lo = _mm512_xor_si512(four_rows(rows, v, 0), offset);
     *hi = _mm512_xor_si512(four_rows(rows, v, 16), offset);
   }
-  __m512 scale(uint32_t) const { return _mm512_loadu_ps(scales); }
-  __m512 minimum(uint32_t) const { return _mm512_loadu_ps(minima); }
+  HEARTH_ALWAYS_INLINE __m512 scale(uint32_t) const { return _mm512_loadu_ps(scales); }
+  HEARTH_ALWAYS_INLINE __m512 minimum(uint32_t) const { return _mm512_loadu_ps(minima); }
   __m512i sub0(uint32_t) const { return _mm512_loadu_si512(subs0); }
   __m512i sub1(uint32_t) const { return _mm512_loadu_si512(subs1); }
 };
 
 /// From 4 registers w[v] of (lane i, dword c) to 4 registers out[c] of (lane i, dword v): dword 4i+v is row 4i+v.
-inline void transpose_dwords(const __m512i* w, __m512i* out) {
+HEARTH_ALWAYS_INLINE void transpose_dwords(const __m512i* w, __m512i* out) {
   const __m512i a = _mm512_unpacklo_epi32(w[0], w[1]), b = _mm512_unpackhi_epi32(w[0], w[1]);
   const __m512i c = _mm512_unpacklo_epi32(w[2], w[3]), d = _mm512_unpackhi_epi32(w[2], w[3]);
   out[0] = _mm512_unpacklo_epi64(a, c), out[1] = _mm512_unpackhi_epi64(a, c);
@@ -173,7 +179,7 @@ inline void transpose_dwords(const __m512i* w, __m512i* out) {
 }
 
 /// Sums the 4 dwords of each lane of d[v]: dword 4i+v of the result belongs to row 4i+v.
-inline __m512i sum_dwords(const __m512i* d) {
+HEARTH_ALWAYS_INLINE __m512i sum_dwords(const __m512i* d) {
   const __m512i a = _mm512_add_epi32(_mm512_unpacklo_epi32(d[0], d[1]), _mm512_unpackhi_epi32(d[0], d[1]));
   const __m512i b = _mm512_add_epi32(_mm512_unpacklo_epi32(d[2], d[3]), _mm512_unpackhi_epi32(d[2], d[3]));
   return _mm512_add_epi32(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
@@ -261,7 +267,7 @@ inline void fill_panel(Source& source, uint32_t cols, const Panel& panel) {
 }
 
 template <uint32_t N>
-inline void half_block(const uint8_t* codes, const int8_t* q, __m512i* acc) {
+HEARTH_ALWAYS_INLINE void half_block(const uint8_t* codes, const int8_t* q, __m512i* acc) {
 #pragma GCC unroll 4
   for (uint32_t j = 0; j < 4; ++j) {
     const __m512i w = _mm512_load_si512(codes + 64 * j);
