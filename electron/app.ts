@@ -186,6 +186,10 @@ export function openEngine(options: EngineOptions = {}): Engine {
   return { dir, supervisor, library, shipped, close };
 }
 
+export function appVersion(): string {
+  return resources().version;
+}
+
 /** The Hearth that runs on this data directory, if there is one. */
 export function runningServer(dataDir?: string): Promise<ServerFile | undefined> {
   return livingServer(dataDirAt(dataDirPath(dataDir)).serverFile);

@@ -1,5 +1,6 @@
 // The verbs of the `hearth` command, their options, and the exit code. What a verb does is in the file of its name.
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { appVersion } from '../app';
 import { bench } from './bench';
 import { doctor } from './doctor';
 import { logits } from './logits';
@@ -24,6 +25,7 @@ export async function main(argv: string[], io: Io = processIo): Promise<number |
 function hearthCommand(io: Io, done: (code: number | undefined) => void): Command {
   const program = new Command('hearth')
     .description('Run open language models on your own machine.')
+    .version(appVersion(), '--version')
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.out(text), writeErr: (text) => io.err(text) })
     .configureHelp({ showGlobalOptions: true });
