@@ -164,7 +164,8 @@ class LoadedEngine final : public Engine {
     const KvPlan plan =
         plan_kv(limits, {block_bytes, file_.spec.context, options.context, options.kv_bytes, free_memory()});
     context_ = plan.context;
-    runner_ = std::make_unique<StepRunner>(*backend_, *transformer_, static_cast<uint32_t>(limits.groups.size()), vocabulary());
+    runner_ = std::make_unique<StepRunner>(*backend_, *transformer_, static_cast<uint32_t>(limits.groups.size()), vocabulary(),
+                                           [this] { check_whole(file_); });
     LoopOptions loop;
     loop.limits = limits;
     loop.context = plan.context;

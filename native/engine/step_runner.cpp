@@ -1,6 +1,8 @@
 // Implements the running of one step.
 #include "engine/step_runner.h"
 
+#include <utility>
+
 namespace hearth {
 
 StepInputs make_step_inputs(const std::vector<StepRows>& rows, uint32_t groups) {
@@ -23,14 +25,16 @@ StepInputs make_step_inputs(const std::vector<StepRows>& rows, uint32_t groups) 
   return inputs;
 }
 
-StepRunner::StepRunner(Backend& backend, const Transformer& transformer, uint32_t groups, uint32_t vocabulary)
-    : backend_(backend), transformer_(transformer), groups_(groups), vocabulary_(vocabulary),
+StepRunner::StepRunner(Backend& backend, const Transformer& transformer, uint32_t groups, uint32_t vocabulary,
+                       std::function<void()> check)
+    : backend_(backend), transformer_(transformer), groups_(groups), vocabulary_(vocabulary), check_(std::move(check)),
       with_logits_(transformer.record(StepTail::logits)), kv_only_(transformer.record(StepTail::kv_only)) {}
 
 bool StepRunner::run(const std::vector<StepRows>& rows, const std::atomic<bool>* abandon) {
   const StepInputs inputs = make_step_inputs(rows, groups_);
   const auto outputs = static_cast<uint32_t>(inputs.output_rows.size());
   if (!backend_.submit(outputs > 0 ? with_logits_ : kv_only_, inputs, abandon)->wait()) return false;
+  if (check_) check_();
   if (outputs > 0) {
     logits_.resize(size_t(outputs) * vocabulary_);
     backend_.read(transformer_.logits(), 0, outputs, logits_.data());

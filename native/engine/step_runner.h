@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "backend/backend.h"
@@ -25,7 +26,10 @@ StepInputs make_step_inputs(const std::vector<StepRows>& rows, uint32_t groups);
 
 class StepRunner {
  public:
-  StepRunner(Backend& backend, const Transformer& transformer, uint32_t groups, uint32_t vocabulary);
+  /// `check` throws when the weights were not what they should be (a mapped file that shrank): called after every step,
+  /// before its results are used.
+  StepRunner(Backend& backend, const Transformer& transformer, uint32_t groups, uint32_t vocabulary,
+             std::function<void()> check = {});
 
   /// False: given up because `abandon` became true. Errors of the backend are thrown.
   bool run(const std::vector<StepRows>& rows, const std::atomic<bool>* abandon);
@@ -36,6 +40,7 @@ class StepRunner {
   Backend& backend_;
   const Transformer& transformer_;
   uint32_t groups_, vocabulary_;
+  std::function<void()> check_;
   OpList with_logits_, kv_only_;
   std::vector<float> logits_;
 };

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <condition_variable>
+#include <filesystem>
+#include <future>
 #include <map>
 #include <mutex>
 
@@ -147,6 +149,29 @@ TEST(Engine, TheSequenceThatFitsIsToldAndKept) {
   EXPECT_LT(engine->context(), 960u);
   options.context = 5000;
   EXPECT_THROW(Engine::load(options, {}), Error);
+}
+
+TEST(Engine, AFileThatShrinksUnderAModelEndsItsRequestsAsABadFile) {
+  const auto copy = std::filesystem::temp_directory_path() / "hearth_engine_test_shrinking.gguf";
+  std::filesystem::copy_file(gpt_oss, copy, std::filesystem::copy_options::overwrite_existing);
+  EngineOptions options = options_with(Precision::exact);
+  options.model_path = copy.string();
+  const auto engine = Engine::load(options, {});
+  std::error_code refused;
+  std::filesystem::resize_file(copy, 300'000, refused);
+  if (refused) GTEST_SKIP() << "this system does not let a mapped file shrink";
+  EXPECT_THROW(engine->logits({1, 2, 3}), Error);
+  std::promise<Event> end;
+  engine->on_events([&] {
+    for (Event& e : engine->drain()) {
+      EXPECT_NE(e.kind, Event::Kind::token);
+      if (e.kind == Event::Kind::finished) end.set_value(std::move(e));
+    }
+  });
+  engine->submit(request(1, 40, 10));
+  EXPECT_EQ(end.get_future().get().error, ErrorCode::bad_file);
+  engine->stop();
+  std::filesystem::remove(copy);
 }
 
 TEST(KvPlan, TakesAQuarterOfFreeMemoryAndMoreOnlyWhenAsked) {
