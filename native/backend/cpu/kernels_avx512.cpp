@@ -21,6 +21,7 @@ namespace {
 #include "backend/cpu/simd_avx512.h"
 #include "backend/cpu/kernels_float.inl"
 #include "backend/cpu/codes.inl"
+#include "backend/cpu/sources_avx512.inl"
 #include "backend/cpu/int8_avx512.inl"
 }  // namespace
 

@@ -57,5 +57,9 @@ inline float largest_magnitude(V a, V b) {
 inline int32_t quantise_lanes(V x, V factor, int8_t* out) {
   const __m512i q = _mm512_cvtps_epi32(_mm512_mul_ps(x.v, factor.v));
   _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm512_cvtepi32_epi8(q));
-  return _mm512_reduce_add_epi32(q);
+  // Not _mm512_reduce_add_epi32: its last addition is a plain int's, and NaN makes it overflow.
+  const __m256i h = _mm256_add_epi32(_mm512_castsi512_si256(q), _mm512_extracti64x4_epi64(q, 1));
+  __m128i s = _mm_add_epi32(_mm256_castsi256_si128(h), _mm256_extracti128_si256(h, 1));
+  s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0x4e));
+  return _mm_cvtsi128_si32(_mm_add_epi32(s, _mm_shuffle_epi32(s, 0xb1)));
 }
