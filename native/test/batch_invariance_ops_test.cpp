@@ -24,6 +24,11 @@ std::vector<Param> params() {
     list.push_back({isa, Precision::fast, DType::q8_0, DType::mxfp4});
     list.push_back({isa, Precision::fast, DType::q4_1, DType::mxfp4_planes});
     list.push_back({isa, Precision::fast, DType::bf16, DType::q5_0});
+    if (isa == "scalar") continue;  // one path for every number of rows, and slow
+    list.push_back({isa, Precision::fast, DType::q4_k, DType::q6_k});
+    list.push_back({isa, Precision::fast, DType::q5_k, DType::q5_1});
+    list.push_back({isa, Precision::fast, DType::q4_0, DType::iq4_nl});
+    list.push_back({isa, Precision::exact, DType::f16, DType::q4_k});
   }
   return list;
 }
@@ -31,6 +36,7 @@ std::vector<Param> params() {
 MiniConfig config_of(const Param& p) {
   MiniConfig c;
   c.dense = p.dense, c.moe = p.moe;
+  if (info(p.dense).block == 256 || info(p.moe).block == 256) c.hidden = c.inner = 256, c.head_dim = 64;
   return c;
 }
 
