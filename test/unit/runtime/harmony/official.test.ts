@@ -7,9 +7,11 @@ import type { Effort, Tool } from '../../../../electron/contract/chat';
 import {
   developerContent,
   dropAnalysis,
+  encodeSegments,
   harmonyTokens,
   HarmonyParser,
   renderForCompletion,
+  renderMessage,
   systemContent,
   type HarmonyMessage,
   type HarmonyTokens,
@@ -237,6 +239,45 @@ describe.skipIf(missingOracles)('against the official harmony library', () => {
         contentType: m.contentType?.replace('<|constrain|>', '') ?? null,
       }));
       expect(got, STREAMS[i]).toEqual(want);
+    });
+  });
+
+  it('parses 300 random well-formed answers to the same messages', () => {
+    const random = seeded(3);
+    const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!;
+    const answers = Array.from({ length: 300 }, () =>
+      Array.from({ length: 1 + Math.floor(random() * 4) }, (): HarmonyMessage => {
+        const recipient = pick([undefined, undefined, 'functions.look', 'python', 'browser.search']);
+        return {
+          role: 'assistant',
+          channel: pick(['analysis', 'commentary', 'final']),
+          ...(recipient && { recipient, contentType: pick(['<|constrain|>json', 'json', 'code']) }),
+          content: pick(['', 'a', '{"a": 1}', 'two\n\nlines ', '<|end|>', '漁師 🏔️', " it's 3.14"]),
+          recipientInChannel: random() < 0.5,
+        };
+      }),
+    );
+    const jobs = answers.map((messages) => {
+      const ids = messages.flatMap((m) => encodeSegments(renderMessage(m), tokenizer, control));
+      return { parse: ids.slice(2), strict: true };
+    });
+    official(jobs).forEach((answer, i) => {
+      const parser = new HarmonyParser(tokenizer, control);
+      // a call ends the turn for us; the library reads on
+      const end = jobs[i]!.parse.indexOf(control.call);
+      for (const id of jobs[i]!.parse) parser.push(id);
+      parser.finish();
+      const got = parser
+        .result()
+        .messages.map((m) => [m.channel, m.recipient ?? null, m.contentType ?? null, m.content]);
+      const want = answer.messages!.map((m) => [
+        m.channel,
+        m.recipient,
+        m.contentType?.replace('<|constrain|>', '') ?? null,
+        m.content,
+      ]);
+      const calls = answers[i]!.findIndex((m) => m.recipient !== undefined);
+      expect(got).toEqual(end < 0 ? want : want.slice(0, calls + 1));
     });
   });
 
