@@ -128,7 +128,6 @@ async function loadFirstModel({ library, supervisor, store, log }: Services, opt
     const model = await firstModel(library, options.model, lastModel);
     if (!model) return;
     await supervisor.load({ name: model.name, path: model.path });
-    log.info(`loaded ${model.name}`);
   } catch (error) {
     const { code, message } = HearthError.from(error);
     if (code === 'cancelled') return;

@@ -22,34 +22,42 @@ export async function main(argv: string[], io: Io = processIo): Promise<number |
   }
 }
 
-function hearthCommand(io: Io, done: (code: number | undefined) => void): Command {
+type Done = (code: number | undefined) => void;
+
+function hearthCommand(io: Io, done: Done): Command {
   const program = new Command('hearth')
     .description('Run open language models on your own machine.')
     .version(appVersion(), '--version')
     .exitOverride()
-    .configureOutput({ writeOut: (text) => io.out(text), writeErr: (text) => io.err(text) })
-    .configureHelp({ showGlobalOptions: true });
-  const dataDir = () => new Option('--data-dir <dir>', 'where Hearth keeps its data').env('HEARTH_DATA_DIR');
+    .configureOutput({ writeOut: (text) => io.out(text), writeErr: (text) => io.err(text) });
+  addServe(program, io, done);
+  addRun(program, io, done);
+  addLogits(program, io);
+  addBench(program, io);
+  addLs(program, io);
+  addDoctor(program, io, done);
+  return program;
+}
 
+function addServe(program: Command, io: Io, done: Done): void {
   verb(program, 'serve', 'Serve the page and the API on this machine.')
     .option('--port <n>', 'port to listen on (default: 4327, or the next free one)', port)
     .addOption(dataDir())
     .option('--model <model>', 'model to load at the start: a name or a path')
     .option('--json', 'first line of the output: {url, token, pid} as JSON; everything else goes to standard error')
     .action(async (options) => done(await serve(options, io)));
+}
 
-  verb(
-    program,
-    'run',
-    'Ask one question. With a running Hearth and a name it is asked there; a path, --json and --exact run here.',
-  )
+const RUN =
+  'Ask one question. With a running Hearth and a name it is asked there; a path, --json and --exact run here.';
+
+function addRun(program: Command, io: Io, done: Done): void {
+  verb(program, 'run', RUN)
     .argument('<model>', 'name or path')
     .argument('<prompt>')
     .option('--temperature <t>', "0: the most likely words (default: the model's own)", number(0, 5))
     .option('--max-tokens <n>', 'most tokens, thoughts included', count)
-    .addOption(
-      new Option('--effort <effort>', 'how long it thinks').choices(['low', 'medium', 'high']).default('medium'),
-    )
+    .addOption(choice('--effort <effort>', 'how long it thinks', ['low', 'medium', 'high']).default('medium'))
     .option('--seed <n>', 'the same seed gives the same answer', whole)
     .option('--system <text>', 'instructions')
     .option('--threads <n>', 'threads of the processor', count)
@@ -59,18 +67,22 @@ function hearthCommand(io: Io, done: (code: number | undefined) => void): Comman
     .action(async (model: string, prompt: string, options) => {
       done(await run(model, prompt, options, io, interrupt()));
     });
+}
 
+function addLogits(program: Command, io: Io): void {
   verb(program, 'logits', "The last position's logits as a JSON array. Always runs in this process.")
     .argument('<model>', 'name or path')
     .requiredOption('--tokens <file>', 'JSON array of token ids')
     .option('--exact', 'compute in 32-bit floats')
-    .addOption(new Option('--device <device>', 'what computes').choices(['cpu', 'reference']))
+    .addOption(choice('--device <device>', 'what computes', ['cpu', 'reference']))
     .option('--threads <n>', 'threads of the processor', count)
     .option('--prefill-chunk <n>', 'most tokens read in one step', count)
     .option('--yarn-truncate', 'round the YaRN correction range, as ggml does')
     .addOption(dataDir())
     .action((model: string, options) => logits(model, options, io));
+}
 
+function addBench(program: Command, io: Io): void {
   verb(program, 'bench', 'Measure a model on this machine. Always runs in this process.')
     .argument('<model>', 'name or path')
     .option('--prefill <n>', 'tokens to read', count, 512)
@@ -81,18 +93,28 @@ function hearthCommand(io: Io, done: (code: number | undefined) => void): Comman
     .option('--json', 'one JSON object')
     .addOption(dataDir())
     .action((model: string, options) => bench(model, options, io));
+}
 
+function addLs(program: Command, io: Io): void {
   verb(program, 'ls', 'The models that Hearth knows.')
     .option('--json', 'one JSON object')
     .addOption(dataDir())
     .action((options) => ls(options, io));
+}
 
+function addDoctor(program: Command, io: Io, done: Done): void {
   verb(program, 'doctor', 'What is there, what is not, and what to do about it.')
     .option('--json', 'one JSON object')
     .addOption(dataDir())
     .action(async (options) => done(await doctor(options, io)));
+}
 
-  return program;
+function dataDir(): Option {
+  return new Option('--data-dir <dir>', 'where Hearth keeps its data').env('HEARTH_DATA_DIR');
+}
+
+function choice(flags: string, description: string, values: string[]): Option {
+  return new Option(flags, description).choices(values);
 }
 
 function verb(program: Command, name: string, description: string): Command {

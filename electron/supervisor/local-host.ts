@@ -45,7 +45,7 @@ export interface LocalHostOptions {
 }
 
 /** A runtime that has not said `end` so long after a cancel is not waited for any longer. */
-const CANCEL_MS = 250;
+const CANCEL_MS = 150;
 
 export class LocalHost implements ModelHost {
   state: HostState = 'booting';

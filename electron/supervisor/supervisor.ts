@@ -147,7 +147,7 @@ class LocalSupervisor implements Supervisor {
     params: Params<M>,
   ): Promise<Result<M>> {
     this.refuseWhenClosed();
-    const host = this.usable(model) ?? (await this.loads.join(model, false).host);
+    const host = this.usable(model) ?? (await this.waitForLoad(model).host);
     return host.call(method, params);
   }
 
@@ -175,14 +175,17 @@ class LocalSupervisor implements Supervisor {
   }
 
   private async awaitLoad(placement: Placement, model: ModelRef): Promise<ModelHost> {
+    const { host, leave } = this.waitForLoad(model);
+    placement.leave = leave;
+    return host;
+  }
+
+  /** The load of `model` as one that waits for it; `leave` gives the wait up. */
+  private waitForLoad(model: ModelRef): { host: Promise<ModelHost>; leave(): void } {
     const load = this.loads.join(model, false);
     load.waiters += 1;
-    placement.leave = once(() => this.loads.leave(load));
-    try {
-      return await load.host;
-    } finally {
-      placement.leave();
-    }
+    const leave = once(() => this.loads.leave(load));
+    return { host: load.host.finally(leave), leave };
   }
 
   private usable(model: ModelRef): ModelHost | undefined {
@@ -232,7 +235,11 @@ class LocalSupervisor implements Supervisor {
     const before = this.foreground;
     this.foreground = host;
     this.lastStats = undefined;
-    if (host.loaded) this.options.telemetry?.loaded(host.loaded.loadMs);
+    if (host.loaded) {
+      const { loadMs, kernels, context } = host.loaded;
+      this.options.telemetry?.loaded(loadMs);
+      this.log('info', `loaded ${host.ref.name} in ${Math.round(loadMs)} ms: ${kernels}, context ${context}`);
+    }
     if (before) void before.drain().finally(() => this.hosts.delete(before));
     this.sampleWhileNeeded();
   }

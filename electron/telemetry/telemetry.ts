@@ -77,61 +77,91 @@ function summary(percentiles: Percentiles): LatencySummary {
 
 /** `now` in milliseconds, of a clock that only goes forward. */
 export function createTelemetry(now: () => number = () => performance.now()): Telemetry {
-  const metrics = createMetrics();
-  const ttft = new Percentiles();
-  const tbt = new Percentiles();
-  const rate = new Rate();
+  return new LiveTelemetry(now);
+}
 
-  const answer = (): AnswerWatch => {
-    const asked = now();
+class LiveTelemetry implements Telemetry {
+  private readonly metrics = createMetrics();
+  private readonly ttft = new Percentiles();
+  private readonly tbt = new Percentiles();
+  private readonly rate = new Rate();
+
+  constructor(private readonly now: () => number) {}
+
+  answer(): AnswerWatch {
+    const asked = this.now();
     let last: number | undefined;
     return {
-      onEvent(event) {
-        if (event.kind === 'parts' && event.tokenIds.length > 0) {
-          const at = now();
-          rate.add(event.tokenIds.length, at);
-          metrics.outputTokens.inc(event.tokenIds.length);
-          const ms = at - (last ?? asked);
-          (last === undefined ? ttft : tbt).add(ms);
-          (last === undefined ? metrics.ttft : metrics.tbt).observe(ms / 1000);
-          last = at;
-        }
-        if (event.kind === 'end') {
-          metrics.finished.inc({ reason: event.reason });
-          metrics.promptTokens.inc(event.usage.promptTokens);
-          metrics.cachedTokens.inc(event.usage.cachedTokens);
-        }
+      onEvent: (event) => {
+        if (event.kind === 'end') this.ended(event);
+        if (event.kind !== 'parts' || event.tokenIds.length === 0) return;
+        const at = this.now();
+        this.wrote(event.tokenIds.length, at);
+        if (last === undefined) this.latency(this.ttft, this.metrics.ttft, at - asked);
+        else this.latency(this.tbt, this.metrics.tbt, at - last);
+        last = at;
       },
     };
-  };
+  }
 
-  const sample = (stats: Stats): void => {
-    metrics.memory.set({ kind: 'weights' }, stats.weightBytes);
-    metrics.memory.set({ kind: 'kv_used' }, stats.kvBytesUsed);
-    metrics.memory.set({ kind: 'kv_total' }, stats.kvBytesTotal);
-    metrics.memory.set({ kind: 'scratch' }, stats.scratchBytes);
-    metrics.memory.set({ kind: 'rss' }, stats.rssBytes);
-    metrics.memory.set({ kind: 'rss_anon' }, stats.rssAnonBytes);
-    metrics.blocks.set({ state: 'used' }, stats.blocksUsed);
-    metrics.blocks.set({ state: 'free' }, stats.blocksFree);
-    metrics.requests.set({ state: 'running' }, stats.running);
-    metrics.requests.set({ state: 'waiting' }, stats.waiting);
-    metrics.rate.set({ kind: 'prefill' }, stats.prefillTps);
-    metrics.rate.set({ kind: 'decode' }, stats.decodeTps);
-  };
+  sample(stats: Stats): void {
+    const { memory, blocks, requests, rate } = this.metrics;
+    memory.set({ kind: 'weights' }, stats.weightBytes);
+    memory.set({ kind: 'kv_used' }, stats.kvBytesUsed);
+    memory.set({ kind: 'kv_total' }, stats.kvBytesTotal);
+    memory.set({ kind: 'scratch' }, stats.scratchBytes);
+    memory.set({ kind: 'rss' }, stats.rssBytes);
+    memory.set({ kind: 'rss_anon' }, stats.rssAnonBytes);
+    blocks.set({ state: 'used' }, stats.blocksUsed);
+    blocks.set({ state: 'free' }, stats.blocksFree);
+    requests.set({ state: 'running' }, stats.running);
+    requests.set({ state: 'waiting' }, stats.waiting);
+    rate.set({ kind: 'prefill' }, stats.prefillTps);
+    rate.set({ kind: 'decode' }, stats.decodeTps);
+  }
 
-  return {
-    answer,
-    sample,
-    loaded: (ms) => {
-      metrics.loads.inc({ result: 'ok' });
-      metrics.loadTime.observe(ms / 1000);
-    },
-    loadFailed: (code) => metrics.loads.inc({ result: code }),
-    crashed: () => metrics.crashes.inc(),
-    request: ({ route, method, status, ms }) =>
-      metrics.http.observe({ route, method, status: String(status) }, ms / 1000),
-    snapshot: () => ({ ttftMs: summary(ttft), tbtMs: summary(tbt), tokensPerSecond: rate.perSecond(now()) }),
-    text: () => metrics.registry.metrics(),
-  };
+  loaded(ms: number): void {
+    this.metrics.loads.inc({ result: 'ok' });
+    this.metrics.loadTime.observe(ms / 1000);
+  }
+
+  loadFailed(code: string): void {
+    this.metrics.loads.inc({ result: code });
+  }
+
+  crashed(): void {
+    this.metrics.crashes.inc();
+  }
+
+  request({ route, method, status, ms }: { route: string; method: string; status: number; ms: number }): void {
+    this.metrics.http.observe({ route, method, status: String(status) }, ms / 1000);
+  }
+
+  snapshot(): TelemetrySnapshot {
+    return {
+      ttftMs: summary(this.ttft),
+      tbtMs: summary(this.tbt),
+      tokensPerSecond: this.rate.perSecond(this.now()),
+    };
+  }
+
+  text(): Promise<string> {
+    return this.metrics.registry.metrics();
+  }
+
+  private wrote(tokens: number, at: number): void {
+    this.rate.add(tokens, at);
+    this.metrics.outputTokens.inc(tokens);
+  }
+
+  private latency(recent: Percentiles, all: Histogram, ms: number): void {
+    recent.add(ms);
+    all.observe(ms / 1000);
+  }
+
+  private ended({ reason, usage }: Extract<GenerationEvent, { kind: 'end' }>): void {
+    this.metrics.finished.inc({ reason });
+    this.metrics.promptTokens.inc(usage.promptTokens);
+    this.metrics.cachedTokens.inc(usage.cachedTokens);
+  }
 }
