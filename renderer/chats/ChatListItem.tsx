@@ -5,6 +5,8 @@ import { DropdownMenu } from 'radix-ui';
 import { memo, useState } from 'react';
 import { useT } from '../i18n';
 import { attempt, remove, rename, shortTitle } from '../state/actions';
+import { Ember } from '../parts/Ember';
+import { useLive } from '../state/live';
 import { pageHref } from '../state/page';
 import { TitleField } from './TitleField';
 import '../parts/menu.css';
@@ -17,6 +19,8 @@ interface Props {
 export const ChatListItem = memo(function ChatListItem({ chat, current }: Props) {
   const t = useT();
   const [renaming, setRenaming] = useState(false);
+  // In the chat that is open, the answer itself is to be seen.
+  const writing = useLive((live) => !current && live.writing[chat.id] === true);
   if (renaming) {
     const finish = (title: string | undefined): void => {
       setRenaming(false);
@@ -32,6 +36,12 @@ export const ChatListItem = memo(function ChatListItem({ chat, current }: Props)
     <li className="chat-item" data-current={current}>
       <a href={pageHref('chat', chat.id)} aria-current={current ? 'page' : undefined} title={chat.title || undefined}>
         <bdi>{chat.title || t('chats.untitled')}</bdi>
+        {writing && (
+          <>
+            <Ember />
+            <span className="hidden">{t('chats.writing')}</span>
+          </>
+        )}
       </a>
       <DropdownMenu.Root>
         <DropdownMenu.Trigger className="icon-button" aria-label={t('chats.actions', { title: shortTitle(chat) })}>

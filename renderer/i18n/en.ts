@@ -75,7 +75,6 @@ export function errorEntries(table: Record<ErrorCode, readonly [string, string]>
 }
 
 export const words = {
-  'app.name': 'Hearth',
   'app.skip': 'Skip to the conversation',
   'nav.label': 'Pages',
   'nav.chat': 'Chat',
@@ -89,7 +88,6 @@ export const words = {
   'common.copied': 'Copied',
   'common.retry': 'Try again',
   'common.undo': 'Undo',
-  'common.save': 'Save',
   'common.details': 'Details',
   'common.opensInTab': 'opens in a new tab',
   'common.reset': 'Back to the usual setting',
@@ -158,6 +156,8 @@ export const words = {
   'thread.you': 'You',
   'thread.model': 'Answer',
   'thread.newText': 'New text',
+  'thread.showAll': 'Show all of it',
+  'thread.showLess': 'Show less',
   'thread.bottom': 'Go to the newest text',
   'thread.copy': 'Copy answer',
   'thread.copyMessage': 'Copy message',
@@ -181,7 +181,7 @@ export const words = {
   'thread.interrupted': 'This answer was interrupted.',
   'thread.interruptedRemedy': 'What had been written is kept. You can have it written again.',
   'thread.repetition': 'The model began to repeat itself, so Hearth stopped it.',
-  'thread.length': 'This answer reached its length limit.',
+  'thread.length': 'This answer reached its length limit. You can allow longer ones under “How it answers”.',
   'thread.needed': '{{needed}} needed, {{available}} free.',
   'thread.neededTokens': '{{needed}} tokens, and the model holds {{available}}.',
 
@@ -241,11 +241,7 @@ export const words = {
   'model.refresh': 'Look again',
   'model.all': 'All models',
   'model.builtin': 'comes with Hearth',
-  'model.state.available': 'on disk',
-  'model.state.loading': 'loading',
-  'model.state.ready': 'ready',
   'model.state.failed': 'could not be loaded',
-  'model.state.unloading': 'being put away',
   'phase.open': 'opening the file',
   'phase.weights': 'reading the model, {{percent}}',
   'phase.tokenizer': 'learning its words',
@@ -257,11 +253,10 @@ export const words = {
   'models.text':
     'The models on this computer. One is in use at a time; changing it lets a running answer finish first.',
   'models.load': 'Use this model',
-  'models.loading': 'Loading…',
   'models.unload': 'Put away',
   'models.inUse': 'In use',
   'models.parameters': '{{count}} parameters',
-  'models.context': 'holds about {{count}} tokens in mind',
+  'models.context': 'holds {{count}} tokens in mind',
   'models.license': 'licence: {{license}}',
   'models.thinks': 'thinks first',
   'models.tools': 'uses tools',
@@ -273,8 +268,6 @@ export const words = {
   'server.title': 'Server',
   'server.text':
     'Other programs on this computer can use your models through the address below. It speaks the same language as OpenAI’s.',
-  'server.address': 'Address',
-  'server.copyAddress': 'Copy address',
   'server.local': 'Only this computer can reach it.',
   'server.connect': 'Connect a program',
   'server.connectText': 'Most programs ask for three things.',
@@ -308,8 +301,6 @@ export const words = {
   'settings.instructions': 'Standing instructions',
   'settings.instructionsText':
     'What the model should always know or do. For example: answer briefly, use metric units.',
-  'settings.instructionsHint': 'Used by new chats.',
-  'settings.saved': 'Saved',
 
   'inspector.title': 'How it answers',
   'inspector.show': 'How it answers',
@@ -317,7 +308,6 @@ export const words = {
   'inspector.chat': 'For this chat. It takes effect with your next message.',
   'inspector.new': 'For the chat that you are about to begin.',
   'inspector.instructions': 'Instructions for this chat',
-  'slider.default': 'usual setting',
 
   'slider.length': 'Answer length',
   'slider.length.low': 'brief',

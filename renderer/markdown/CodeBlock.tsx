@@ -67,7 +67,7 @@ const Coloured = memo(function Coloured({ lines }: { lines: CodeLine[] }) {
           {token.content}
         </span>
       ))}
-      {'\n'}
+      {index < lines.length - 1 && '\n'}
     </span>
   ));
 });

@@ -7,7 +7,7 @@ import { currentLanguage, type Key, useT } from '../i18n';
 import { en } from '../i18n/en';
 import { attempt, loadModel, lookForModels } from '../state/actions';
 import { useApp } from '../state/app';
-import { pageHref } from '../state/page';
+import { goTo, pageHref } from '../state/page';
 import { useModels } from '../state/queries';
 import { isBroken, phaseWords, sizeWords } from './modelWords';
 
@@ -26,8 +26,10 @@ export function ModelPicker({ onDone }: { onDone: () => void }) {
   const usable = groups.flatMap((group) => group.models).filter((model) => !isBroken(model));
   const current = usable[Math.min(at, usable.length - 1)];
   const choose = (model: ModelEntry | undefined): void => {
-    if (!model || isBroken(model)) return;
+    if (!model) return;
     onDone();
+    // Its page says why, and what can be done.
+    if (isBroken(model)) return goTo('models');
     if (model.state !== 'ready') attempt(loadModel(model.name));
   };
   const onKeyDown = (event: KeyboardEvent): void => {

@@ -1,7 +1,7 @@
 // What is said about models, as data and sentences: where one runs, what its load is doing, its numbers. Pure.
 import type { ActiveModel, AppState, ModelEntry } from '@contract/own';
 import type { Language, Translate } from '../i18n';
-import { bytes, count, percent } from '../parts/format';
+import { bytes, count, percent, whole } from '../parts/format';
 
 export function whereWords(t: Translate, state: AppState): string {
   return t(state.memory.device === 'vram' ? 'model.gpu' : 'model.cpu');
@@ -42,7 +42,7 @@ export function factsOf(t: Translate, model: ModelEntry, language: Language): st
   facts.push(info.architecture);
   if (info.parameters > 0) facts.push(t('models.parameters', { count: count(info.parameters, language) }));
   if (info.quantization) facts.push(info.quantization);
-  if (info.context > 0) facts.push(t('models.context', { count: count(info.context, language) }));
+  if (info.context > 0) facts.push(t('models.context', { count: whole(info.context, language) }));
   if (abilities && !abilities.chat) facts.push(t('models.noChat'));
   if (abilities?.reasoning) facts.push(t('models.thinks'));
   if (abilities?.tools) facts.push(t('models.tools'));

@@ -24,6 +24,11 @@ export function ChatPage({ chatId }: { chatId: string | undefined }) {
   const inspectorOpen = usePrefs((prefs) => prefs.inspectorOpen);
   const [listOpen, setListOpen] = useState(false);
   const { data: chat, error } = useChat(chatId);
+  const title = chat?.title;
+  useEffect(() => {
+    document.title = title ? `${title} – Hearth` : 'Hearth';
+    return () => void (document.title = 'Hearth');
+  }, [title]);
   const gone = error instanceof ApiError && error.status === 404;
   return (
     <div className="chat-page" data-inspector={inspectorOpen} data-list={listOpen}>

@@ -84,9 +84,15 @@ function Activity({ state }: { state: AppState }) {
     [t('server.served'), whole(state.requestsServed, language)],
     [t('server.running'), whole(state.running, language)],
     [t('server.waiting'), whole(state.waiting, language)],
-    [t('server.decode'), t('status.speedNow', { speed: speed(state.decodeTps || state.lastDecodeTps, language) })],
-    [t('server.prefill'), t('status.speedNow', { speed: speed(state.prefillTps, language) })],
   ];
+  // Speeds are told once there are any.
+  const rates: [string, number][] = [
+    [t('server.decode'), state.decodeTps || state.lastDecodeTps],
+    [t('server.prefill'), state.prefillTps],
+  ];
+  for (const [label, rate] of rates) {
+    if (rate > 0) rows.push([label, t('status.speedNow', { speed: speed(rate, language) })]);
+  }
   return (
     <section className="section">
       <h2>{t('server.activity')}</h2>

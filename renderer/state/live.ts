@@ -12,11 +12,13 @@ interface LiveStore {
   answers: Record<string, LiveAnswer>;
   /** How long each answer was thought about, in ms, while this page saw it. */
   thoughtMs: Record<string, number>;
+  /** Chats in which an answer is being written, as far as this page follows it. */
+  writing: Record<string, true>;
   /** Turns whose stop has been asked for. */
   stopping: Record<string, true>;
 }
 
-export const useLive = create<LiveStore>(() => ({ answers: {}, thoughtMs: {}, stopping: {} }));
+export const useLive = create<LiveStore>(() => ({ answers: {}, thoughtMs: {}, writing: {}, stopping: {} }));
 
 interface Attached {
   chatId: string;
@@ -50,6 +52,7 @@ export function attachTurn(chatId: string, turn: string, messageId: string, soFa
   if (attached.has(turn) || ended.has(turn)) return;
   const entry: Attached = { chatId, messageId, turn, answer: beginning, queue: [] };
   attached.set(turn, entry);
+  useLive.setState(({ writing }) => ({ writing: { ...writing, [chatId]: true } }));
   setAnswer(messageId, { ...beginning, text: soFar, phase: soFar ? 'writing' : 'begin' });
   void follow({
     url: (cursor) => `${path(ROUTES.turnEvents, turn)}?cursor=${cursor}`,
@@ -95,13 +98,15 @@ function flush(): void {
 function detach(entry: Attached): void {
   attached.delete(entry.turn);
   ended.add(entry.turn);
-  useLive.setState(({ answers, thoughtMs, stopping }) => {
+  useLive.setState(({ answers, thoughtMs, writing, stopping }) => {
     const { [entry.messageId]: gone, ...others } = answers;
     const { [entry.turn]: _, ...stillStopping } = stopping;
+    const { [entry.chatId]: __, ...stillWriting } = writing;
     const ms = gone?.thoughtMs;
     return {
       answers: others,
       stopping: stillStopping,
+      writing: stillWriting,
       thoughtMs: ms === undefined ? thoughtMs : { ...thoughtMs, [entry.messageId]: ms },
     };
   });

@@ -31,7 +31,7 @@ describe('attachTurn', () => {
   });
   afterEach(() => {
     vi.unstubAllGlobals();
-    useLive.setState({ answers: {}, thoughtMs: {}, stopping: {} });
+    useLive.setState({ answers: {}, thoughtMs: {}, writing: {}, stopping: {} });
   });
 
   it('reconnects with the last cursor and ends once', async () => {
