@@ -56,15 +56,18 @@ export class ConstraintThread {
   ) {}
 
   /** Throws HearthError{unsupported_schema | invalid_request}. */
-  async begin(chat: ChatInput, thinking: boolean): Promise<ConstraintRun> {
+  async begin(chat: ChatInput, thinking: boolean, signal: AbortSignal): Promise<ConstraintRun> {
     const thread = this.start();
     const run = ++this.runs;
-    const { wholeCall } = (await thread.run({ kind: 'begin', run, chat, thinking })) as { wholeCall: boolean };
-    return {
-      wholeCall,
-      next: (tokens) => thread.run({ kind: 'next', run, tokens }) as Promise<NextTokens>,
-      end: () => void thread.run({ kind: 'end', run }).catch(() => undefined),
-    };
+    const end = () => void thread.run({ kind: 'end', run }).catch(() => undefined);
+    try {
+      const begun = await thread.run({ kind: 'begin', run, chat, thinking }, signal);
+      const { wholeCall } = begun as { wholeCall: boolean };
+      return { wholeCall, end, next: (tokens) => thread.run({ kind: 'next', run, tokens }) as Promise<NextTokens> };
+    } catch (error) {
+      end(); // an aborted one is still begun
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
@@ -73,7 +76,9 @@ export class ConstraintThread {
 
   private start(): JobThread {
     const tooLong = 'Enforcing the schema took too long; it was given up.';
-    this.thread ??= new JobThread({ entry: this.entry, role: ROLE, data: this.data, jobMs: JOB_MS, tooLong });
+    const { entry, data } = this;
+    // Never replaced because of an abort: others' constraints live there.
+    this.thread ??= new JobThread({ entry, role: ROLE, data, jobMs: JOB_MS, abortedMs: JOB_MS, tooLong });
     return this.thread;
   }
 }

@@ -18,6 +18,8 @@ export interface JobThreadOptions {
   role: string;
   data: unknown;
   jobMs: number;
+  /** How long a job may go on that nobody waits for any more. */
+  abortedMs: number;
   /** What is said of a job that took longer. */
   tooLong: string;
 }
@@ -39,6 +41,8 @@ export class JobThread {
         reject(new HearthError('cancelled', 'The model is being unloaded.'));
         return;
       }
+      // Also while it waits behind another job.
+      signal?.addEventListener('abort', () => reject(cancelled()), { once: true });
       this.waiting.push({ task, signal, resolve, reject });
       void this.next();
     });
@@ -70,49 +74,54 @@ export class JobThread {
     const job = this.waiting.shift();
     if (!job) return;
     this.busy = true;
-    try {
-      if (job.signal?.aborted) throw new HearthError('cancelled', 'The request was cancelled.');
-      job.resolve(await this.runNow(job));
-    } catch (error) {
-      job.reject(HearthError.from(error));
-    } finally {
-      this.busy = false;
-      void this.next();
-    }
+    if (job.signal?.aborted) job.reject(cancelled());
+    else await this.runNow(job);
+    this.busy = false;
+    void this.next();
   }
 
-  /** A cancelled job's thread is not waited for: it may be the hostile one. */
-  private runNow({ task, signal }: Waiting): Promise<unknown> {
+  /** Settles the job and resolves when the thread is free again, which may be later: an aborted job is given a while to end. */
+  private runNow({ task, signal, resolve, reject }: Waiting): Promise<void> {
     const worker = this.worker ?? this.begin();
-    return new Promise((resolve, reject) => {
-      const replace = (error: HearthError) => {
-        this.worker = undefined;
-        void worker.terminate();
-        done();
-        reject(error);
-      };
-      const timer = setTimeout(
-        () => replace(new HearthError('invalid_request', this.options.tooLong)),
-        this.options.jobMs,
-      );
-      const onAbort = () => replace(new HearthError('cancelled', 'The request was cancelled.'));
-      const onError = (error: unknown) => replace(HearthError.from(error));
-      const onExit = () => replace(new HearthError('cancelled', 'The model is being unloaded.'));
-      const onReply = (reply: Reply) => {
-        done();
-        if ('error' in reply) reject(HearthError.from(reply.error));
-        else resolve(reply.value);
-      };
+    return new Promise((free) => {
       const done = () => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', onAbort);
         worker.off('error', onError).off('exit', onExit).off('message', onReply);
+        free();
       };
+      const replace = (error: HearthError) => {
+        if (this.worker === worker) this.worker = undefined;
+        void worker.terminate();
+        reject(error);
+        done();
+      };
+      const onError = (error: unknown) => replace(HearthError.from(error));
+      const onExit = () => replace(new HearthError('cancelled', 'The model is being unloaded.'));
+      const onReply = (reply: Reply) => {
+        if ('error' in reply) reject(HearthError.from(reply.error));
+        else resolve(reply.value);
+        done();
+      };
+      // Nobody waits for it any more; the thread is too dear to be thrown away for a job of milliseconds.
+      const onAbort = () => {
+        reject(cancelled());
+        clearTimeout(timer);
+        timer = setTimeout(() => replace(cancelled()), this.options.abortedMs);
+      };
+      let timer = setTimeout(
+        () => replace(new HearthError('invalid_request', this.options.tooLong)),
+        this.options.jobMs,
+      );
       signal?.addEventListener('abort', onAbort, { once: true });
       worker.on('error', onError).on('exit', onExit).on('message', onReply);
       worker.postMessage(task);
     });
   }
+}
+
+function cancelled(): HearthError {
+  return new HearthError('cancelled', 'The request was cancelled.');
 }
 
 /** Whether this module runs as the thread of that role. Then it serves until it is ended; `make` may throw: every job then does. */

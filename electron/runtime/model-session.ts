@@ -68,7 +68,7 @@ export class ModelSession {
     const stopwatch = new Stopwatch();
     try {
       const prompt = await this.prepare(request, controller.signal);
-      const constraint = await this.constrain(request, prompt);
+      const constraint = await this.constrain(request, prompt, controller.signal);
       if (controller.signal.aborted) {
         constraint?.end();
         throw new HearthError('cancelled', 'The request was cancelled.');
@@ -163,9 +163,13 @@ export class ModelSession {
     );
   }
 
-  private async constrain({ input }: GenerateParams, prompt: Prompt): Promise<ConstraintRun | undefined> {
+  private async constrain(
+    { input }: GenerateParams,
+    prompt: Prompt,
+    signal: AbortSignal,
+  ): Promise<ConstraintRun | undefined> {
     if (input.kind !== 'chat' || !needsConstraint(input.chat)) return undefined;
-    return this.parts.constraints.begin(input.chat, prompt.opensThought ?? false);
+    return this.parts.constraints.begin(input.chat, prompt.opensThought ?? false, signal);
   }
 
   private begin(

@@ -7,6 +7,7 @@ import { tokenizerSource } from './tokenizer-source';
 
 const ROLE = 'prompts';
 const JOB_MS = 20_000;
+const ABORTED_MS = 1_000;
 
 type Task = { kind: 'prompt'; job: PromptJob } | { kind: 'tokenize'; text: string };
 
@@ -16,7 +17,7 @@ export class PromptThread {
   /** `entry`: the module that calls `servePrompts()` when it runs in a thread. */
   constructor(entry: URL, data: NativeTokenizerData, jobMs = JOB_MS) {
     const tooLong = 'Preparing the prompt took too long; it was given up.';
-    this.thread = new JobThread({ entry, role: ROLE, data, jobMs, tooLong });
+    this.thread = new JobThread({ entry, role: ROLE, data, jobMs, abortedMs: ABORTED_MS, tooLong });
   }
 
   make(job: PromptJob, signal?: AbortSignal): Promise<Prompt> {
