@@ -96,16 +96,21 @@ export function mergeTable(
 }
 
 function sentencePiece(source: TokenizerSource, ids: Map<string, TokenId>, vocabulary: Vocabulary): TextModel {
-  const byteTokens = new Int32Array(256).fill(-1);
-  for (let id = 0; id < vocabulary.size; id++) {
-    if (vocabulary.kind(id) === TokenKind.byte && vocabulary.byteLength(id) === 1)
-      byteTokens[vocabulary.bytes(id)[0]!] = id;
-  }
   return new SentencePieceModel({
     ids: new Map([...ids].filter(([, id]) => vocabulary.kind(id) !== TokenKind.byte)),
     scores: source.scores ?? [],
-    byteTokens,
+    byteTokens: byteFallbackTokens(vocabulary),
     unknown: unknownToken(vocabulary, source.unknown),
     addSpacePrefix: source.addSpacePrefix ?? true,
   });
+}
+
+/** Token of each byte among those that stand for single bytes, else -1. */
+export function byteFallbackTokens(vocabulary: Vocabulary): Int32Array {
+  const tokens = new Int32Array(256).fill(-1);
+  for (let id = 0; id < vocabulary.size; id++) {
+    if (vocabulary.kind(id) === TokenKind.byte && vocabulary.byteLength(id) === 1)
+      tokens[vocabulary.bytes(id)[0]!] = id;
+  }
+  return tokens;
 }

@@ -1,14 +1,16 @@
-// Builds a tokenizer from the text of a Hugging Face tokenizer.json (BPE models: byte-level, or characters with byte fallback).
+// Builds a tokenizer from the text of a Hugging Face tokenizer.json: BPE, byte-level or over characters with byte fallback.
 // What it does not know it refuses by name; it never guesses.
 import { z } from 'zod';
 import { HearthError } from '../../contract/errors';
 import { BytePairModel } from './byte-pair';
-import { byteLevelTokens, mergeTable, unknownToken } from './from-gguf';
-import { GPT2_PATTERN, escapePattern } from './pattern';
+import { CharacterPairModel } from './character-pair';
+import { byteFallbackTokens, byteLevelTokens, mergeTable, unknownToken } from './from-gguf';
+import { GPT2_PATTERN, compilePattern, escapePattern } from './pattern';
+import type { MergeTable } from './merge-table';
 import { PreTokenizer, type SplitBehaviour, type SplitStep } from './pre-tokenizer';
 import type { SpecialFlags } from './special-matcher';
 import { TokenKind, type TokenizerSource } from './source';
-import { Tokenizer } from './tokenizer';
+import { Tokenizer, type TextModel } from './tokenizer';
 import { Vocabulary, type TokenId } from './vocabulary';
 
 const addedToken = z.object({
@@ -29,6 +31,7 @@ const file = z.looseObject({
     type: z.string().optional(),
     ignore_merges: z.boolean().optional(),
     unk_token: z.string().nullish(),
+    fuse_unk: z.boolean().optional(),
   }),
 });
 
@@ -54,29 +57,30 @@ export function tokenizerFromJson(source: TokenizerSource, text: string): Tokeni
     kinds[id] = special ? TokenKind.control : TokenKind.userDefined;
     if (lstrip || rstrip) flags.set(id, { lstrip, rstrip });
   }
+  const unknown = json.model.unk_token ? vocab[json.model.unk_token] : undefined;
+  // plain text may become it, so it is no control token
+  if (unknown !== undefined) kinds[unknown] = TokenKind.unknown;
   for (let id = 0; id < tokens.length; id++) {
     tokens[id] ??= '';
     kinds[id] ??= tokens[id] === '' ? TokenKind.unused : TokenKind.normal;
   }
-  const vocabulary = new Vocabulary(tokens, kinds, 'byte-level');
+  const byteLevel = usesByteLevel(json.pre_tokenizer ?? null);
+  if (!byteLevel) {
+    // only such vocabularies spell bytes out
+    tokens.forEach((t, id) => {
+      if (kinds[id] === TokenKind.normal && /^<0x[0-9A-F]{2}>$/.test(t)) kinds[id] = TokenKind.byte;
+    });
+  }
+  const vocabulary = new Vocabulary(tokens, kinds, byteLevel ? 'byte-level' : 'sentencepiece');
   for (const [token, id] of ids) if (vocabulary.isControl(id)) ids.delete(token);
   const special = (id: number | undefined) => (id !== undefined && id >= 0 && id < tokens.length ? id : -1);
   for (const id of [source.bos, source.eos, ...(source.eosIds ?? [])]) {
     if (special(id) >= 0) vocabulary.markControl(id!, tokens[id!]!);
   }
-  const unknown = unknownToken(vocabulary, json.model.unk_token ? vocab[json.model.unk_token] : undefined);
-  const { steps, prefixSpace } = preTokenizerSteps(json.pre_tokenizer ?? null);
-  const normalise = normaliser(json.normalizer ?? null);
+  const parts: ModelParts = { json, ids, merges: mergeTable(merges, ids), vocabulary, unknown };
   return new Tokenizer({
     vocabulary,
-    model: new BytePairModel({
-      preTokenizer: new PreTokenizer(steps, true),
-      merges: mergeTable(merges, ids),
-      byteTokens: byteLevelTokens(ids),
-      ...(json.model.ignore_merges && { wholePieces: ids }),
-      unknown,
-    }),
-    normalise: prefixSpace ? (s) => ' ' + normalise(s).replace(/^ /, '') : normalise,
+    ...(byteLevel ? byteLevelModel(parts) : characterModel(parts)),
     flags,
     bos: special(source.bos),
     eos: special(source.eos),
@@ -85,6 +89,44 @@ export function tokenizerFromJson(source: TokenizerSource, text: string): Tokeni
     addEos: source.addEos ?? false,
     chatTemplate: source.chatTemplate ?? '',
   });
+}
+
+interface ModelParts {
+  json: z.infer<typeof file>;
+  ids: ReadonlyMap<string, TokenId>;
+  merges: MergeTable;
+  vocabulary: Vocabulary;
+  unknown: TokenId | undefined;
+}
+
+interface BuiltModel {
+  model: TextModel;
+  normalise: (text: string) => string;
+}
+
+function byteLevelModel({ json, ids, merges, vocabulary, unknown }: ModelParts): BuiltModel {
+  const { steps, prefixSpace } = preTokenizerSteps(json.pre_tokenizer ?? null);
+  const normalise = normaliser(json.normalizer ?? null);
+  const model = new BytePairModel({
+    preTokenizer: new PreTokenizer(steps, true),
+    merges,
+    byteTokens: byteLevelTokens(ids),
+    ...(json.model.ignore_merges && { wholePieces: ids }),
+    unknown: unknownToken(vocabulary, unknown),
+  });
+  return { model, normalise: prefixSpace ? (text) => ' ' + normalise(text).replace(/^ /, '') : normalise };
+}
+
+function characterModel({ json, ids, merges, vocabulary, unknown }: ModelParts): BuiltModel {
+  const model = new CharacterPairModel({
+    ids: new Map([...ids].filter(([, id]) => vocabulary.kind(id) !== TokenKind.byte)),
+    merges,
+    byteTokens: json.model['byte_fallback'] === true ? byteFallbackTokens(vocabulary) : new Int32Array(256).fill(-1),
+    unknown: unknown ?? -1,
+    fuseUnknown: json.model.fuse_unk ?? false,
+    spell: metaspace(json.pre_tokenizer ?? null),
+  });
+  return { model, normalise: normaliser(json.normalizer ?? null) };
 }
 
 function parse(text: string): z.infer<typeof file> {
@@ -106,7 +148,7 @@ type Merges = (string | [string, string])[];
 /** The two large parts are checked by hand: a schema would visit every entry several times. */
 function bpeModel(model: Record<string, unknown>): { vocab: Record<string, number>; merges: Merges } {
   if (model['type'] !== undefined && model['type'] !== 'BPE') unsupported(`tokenizer model "${String(model['type'])}"`);
-  if (model['byte_fallback'] === true) unsupported('byte fallback in tokenizer.json');
+  for (const affix of ['continuing_subword_prefix', 'end_of_word_suffix']) if (model[affix]) unsupported(`"${affix}"`);
   const { vocab, merges } = model;
   if (typeof vocab !== 'object' || vocab === null || !Array.isArray(merges)) {
     throw new HearthError('bad_file', 'tokenizer.json has no vocabulary or no merges.');
@@ -142,6 +184,15 @@ function normaliser(part: Component | null): (text: string) => string {
       const form = part.type;
       return (text) => text.normalize(form);
     }
+    case 'Prepend': {
+      const prefix = String(part['prepend']);
+      return (text) => (text === '' ? '' : prefix + text);
+    }
+    case 'Replace': {
+      const expression = compilePattern(patternOf(part));
+      const content = String(part['content']);
+      return (text) => text.replace(expression, () => content);
+    }
     case 'Lowercase':
       return (text) => text.toLowerCase();
     case 'Sequence': {
@@ -164,27 +215,51 @@ const BEHAVIOURS: Record<string, SplitBehaviour> = {
 function preTokenizerSteps(part: Component | null): { steps: SplitStep[]; prefixSpace: boolean } {
   const steps: SplitStep[] = [];
   let prefixSpace = false;
-  let byteLevel = false;
   const visit = (p: Component): void => {
     if (p.type === 'Sequence') children(p, 'pretokenizers').forEach(visit);
     else if (p.type === 'Split') steps.push(splitStep(p));
     else if (p.type === 'Digits') {
       steps.push({ pattern: p['individual_digits'] ? '\\p{N}' : '\\p{N}+', behaviour: 'isolated', invert: false });
     } else if (p.type === 'ByteLevel') {
-      byteLevel = true;
       prefixSpace = p['add_prefix_space'] === true;
       if (p['use_regex'] !== false) steps.push({ pattern: GPT2_PATTERN, behaviour: 'isolated', invert: false });
     } else unsupported(`the pre-tokenizer "${p.type}"`);
   };
   if (part) visit(part);
-  if (!byteLevel) unsupported('a tokenizer without the byte-level alphabet');
   return { steps, prefixSpace };
 }
 
-function splitStep(p: Component): SplitStep {
+function usesByteLevel(part: Component | null): boolean {
+  if (part?.type === 'Sequence') return children(part, 'pretokenizers').some(usesByteLevel);
+  return part?.type === 'ByteLevel';
+}
+
+/** Spaces as the vocabulary marks them. Without a pre-tokenizer the normalizer has done it. */
+function metaspace(part: Component | null): (text: string, beginning: boolean) => string[] {
+  if (part === null) return (text) => [text];
+  if (part.type !== 'Metaspace') return unsupported(`the pre-tokenizer "${part.type}" without the byte-level alphabet`);
+  const mark = typeof part['replacement'] === 'string' ? part['replacement'] : '\u2581';
+  const scheme = part['prepend_scheme'] ?? (part['add_prefix_space'] === false ? 'never' : 'always');
+  const pieces = part['split'] === false ? (text: string) => [text] : (text: string) => text.split(before(mark));
+  return (text, beginning) => {
+    const marked = text.replaceAll(' ', mark);
+    const prepend = (scheme === 'always' || (scheme === 'first' && beginning)) && !marked.startsWith(mark);
+    return pieces(prepend ? mark + marked : marked);
+  };
+}
+
+function before(mark: string): RegExp {
+  return new RegExp(`(?=${escapePattern(mark)})`, 'u');
+}
+
+function patternOf(p: Component): string {
   const pattern = z.union([z.object({ Regex: z.string() }), z.object({ String: z.string() })]).safeParse(p['pattern']);
+  if (!pattern.success) throw new HearthError('bad_file', `tokenizer.json: ${p.type} that cannot be read.`);
+  return 'Regex' in pattern.data ? pattern.data.Regex : escapePattern(pattern.data.String);
+}
+
+function splitStep(p: Component): SplitStep {
   const behaviour = BEHAVIOURS[String(p['behavior'])];
-  if (!pattern.success || !behaviour) throw new HearthError('bad_file', 'tokenizer.json: Split that cannot be read.');
-  const expression = 'Regex' in pattern.data ? pattern.data.Regex : escapePattern(pattern.data.String);
-  return { pattern: expression, behaviour, invert: p['invert'] === true };
+  if (!behaviour) throw new HearthError('bad_file', 'tokenizer.json: Split that cannot be read.');
+  return { pattern: patternOf(p), behaviour, invert: p['invert'] === true };
 }

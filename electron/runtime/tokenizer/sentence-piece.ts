@@ -56,7 +56,8 @@ export class SentencePieceModel {
   }
 }
 
-function windowEnd(text: string, start: number): number {
+/** Where to cut long text: before a space mark, if there is one. */
+export function windowEnd(text: string, start: number): number {
   const limit = start + WINDOW;
   if (limit >= text.length) return text.length;
   for (let at = limit; at > start + WINDOW / 2; at--) {

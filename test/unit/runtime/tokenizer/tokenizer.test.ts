@@ -281,6 +281,78 @@ describe('SentencePiece scores', () => {
   });
 });
 
+describe('SentencePiece vocabularies in tokenizer.json', () => {
+  const hex = (b: number) => `<0x${b.toString(16).toUpperCase().padStart(2, '0')}>`;
+  const learnt = [
+    '▁',
+    'a',
+    'b',
+    'c',
+    's',
+    'h',
+    'i',
+    'p',
+    '1',
+    'sh',
+    'ip',
+    'ship',
+    '▁ship',
+    '▁a',
+    '▁▁',
+    '▁▁▁▁',
+    'ab',
+    '▁ab',
+  ];
+  const tokens = ['<unk>', '<s>', '</s>', ...Array.from({ length: 256 }, (_, b) => hex(b)), ...learnt];
+  const merges = ['s h', 'i p', 'sh ip', '▁ ship', '▁ ▁', '▁▁ ▁▁', 'a b', '▁ ab', '▁ a'];
+  const json = (normalizer: object | null, preTokenizer: object | null) => ({
+    version: '1.0',
+    added_tokens: tokens.slice(0, 3).map((content, id) => ({
+      ...{ id, content, single_word: false, lstrip: false, rstrip: false, normalized: false, special: true },
+    })),
+    normalizer,
+    pre_tokenizer: preTokenizer,
+    post_processor: null,
+    decoder: null,
+    model: {
+      ...{ type: 'BPE', unk_token: '<unk>', fuse_unk: true, byte_fallback: true },
+      vocab: Object.fromEntries(tokens.map((t, id) => [t, id])),
+      merges,
+    },
+  });
+  const replace = { type: 'Replace', pattern: { String: ' ' }, content: '▁' };
+  const llama = { type: 'Sequence', normalizers: [{ type: 'Prepend', prepend: '▁' }, replace] };
+  const metaspace = (scheme: string, split: boolean) => ({
+    ...{ type: 'Metaspace', replacement: '▁', prepend_scheme: scheme, split },
+  });
+
+  it.each<[string, object | null, object | null]>([
+    ['by a normalizer', llama, null],
+    ['by a normalizer without prefix', replace, null],
+    ['by Metaspace', null, metaspace('always', false)],
+    ['by Metaspace at the beginning', null, metaspace('first', false)],
+    ['by Metaspace without prefix', null, metaspace('never', false)],
+  ])('agree with @huggingface/tokenizers: spaces %s', (_, normalizer, preTokenizer) => {
+    const other = new HuggingFace(json(normalizer, preTokenizer), {});
+    const ours = createTokenizer({
+      model: '',
+      tokenizerJson: JSON.stringify(json(normalizer, preTokenizer)),
+      bos: 1,
+      eos: 2,
+    });
+    for (const text of ['ship', 'a ship  abc', 'ab    ab', ' ship', 'é漢🏔 ship', 'shipship 11', 'x']) {
+      expect(ours.encode(text), text).toEqual(Array.from(other.encode(text, { add_special_tokens: false }).ids));
+      expect(ours.decode(ours.encode(text)).trimStart()).toBe(text.trimStart());
+    }
+    expect(ours.encode('<s>').some((id) => ours.isControl(id))).toBe(false);
+  });
+
+  it('are cut at every space where the file says so (ids from the Rust tokenizers)', () => {
+    const ours = createTokenizer({ model: '', tokenizerJson: JSON.stringify(json(null, metaspace('always', true))) });
+    expect(ours.encode('a ship  abc')).toEqual([272, 271, 259, 276, 262]);
+  });
+});
+
 describe('files that cannot be right', () => {
   it.each<[string, TokenizerSource, string]>([
     ['an unknown pre-tokenizer', { ...smallSource, pre: 'martian' }, 'unsupported_architecture'],
