@@ -7,13 +7,16 @@
 using namespace hearth;
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  make::Gguf llama = make::llama_keys(), oss = make::gpt_oss_keys(2), older = make::gpt_oss_keys(1, "gptoss");
-  std::string whole = make::llama_tensors(llama).bytes();
+  // Small, so that most mutations hit something that is read.
+  const make::LlamaSize small{8, 16, 2};
+  const make::GptOssSize small_oss{1, 32, 32, 2, 2, 2, 1};
+  make::Gguf llama = make::llama_keys(small), oss = make::gpt_oss_keys(small_oss), older = make::gpt_oss_keys({1}, "gptoss");
+  std::string whole = make::llama_tensors(llama, small).bytes();
   fuzz::seed("llama", whole);
   fuzz::seed("llama-v2", llama.bytes(2));
   fuzz::seed("llama-keys", make::llama_keys().bytes());
   fuzz::seed("llama-cut", whole.substr(0, whole.size() / 2));
-  fuzz::seed("gpt-oss", make::gpt_oss_tensors(oss, 2).bytes());
+  fuzz::seed("gpt-oss", make::gpt_oss_tensors(oss, small_oss).bytes());
   fuzz::seed("gptoss-keys", older.bytes());
   fuzz::seed("aligned", make::llama_keys().u32("general.alignment", 64).bytes());
   fuzz::seed("split", make::llama_keys().u32("split.count", 3).u32("split.no", 1).bytes());

@@ -9,6 +9,8 @@ using namespace hearth;
 
 namespace {
 
+// Small, so that most mutations hit something that is read.
+const make::GptOssSize small{1, 32, 32, 2, 2, 2, 1};
 const std::string llama_config =
     R"({"model_type":"llama","hidden_size":8,"num_hidden_layers":1,"num_attention_heads":2,"num_key_value_heads":1,)"
     R"("intermediate_size":16,"vocab_size":4,"max_position_embeddings":64,"rope_scaling":{"rope_type":"llama3","factor":8.0,)"
@@ -36,17 +38,17 @@ std::string llama_file() {
 
 std::string gpt_oss_file(bool packed) {
   make::Safetensors s;
-  make::hf_attention(s, 0, "BF16");
-  packed ? make::hf_packed_experts(s, 0) : make::hf_plain_experts(s, 0, "BF16");
-  return make::hf_ends(s, "BF16").bytes();
+  make::hf_attention(s, 0, "BF16", small);
+  packed ? make::hf_packed_experts(s, 0, small) : make::hf_plain_experts(s, 0, "BF16", small);
+  return make::hf_ends(s, "BF16", small).bytes();
 }
 
 HfFolder folder_of(std::string config, std::string file) {
   HfFolder folder;
   folder.path = folder.name = "fuzz";
   folder.config = std::move(config);
-  std::vector<std::byte> bytes(file.size());
-  std::memcpy(bytes.data(), file.data(), file.size());
+  const auto* data = reinterpret_cast<const std::byte*>(file.data());
+  std::vector<std::byte> bytes(data, data + file.size());
   HfShard shard;
   shard.file = MappedFile::from_memory("fuzz.safetensors", std::move(bytes));
   shard.safetensors = parse_safetensors(shard.file->bytes(), shard.file->name());
@@ -63,7 +65,7 @@ void run(std::string input) {
   }
   HfFolder folder;
   if (kind < 2) {
-    folder = folder_of(kind == 0 ? make::hf_gpt_oss_config(1) : llama_config, input);
+    folder = folder_of(kind == 0 ? make::hf_gpt_oss_config(small) : llama_config, input);
   } else {
     if (input.size() < 2) return;
     size_t length = std::min<size_t>(static_cast<unsigned char>(input[0]) | static_cast<unsigned char>(input[1]) << 8, input.size() - 2);
@@ -85,7 +87,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   fuzz::seed("llama", "\1" + llama_file());
   fuzz::seed("index", "\2" R"({"metadata":{"total_size":1},"weight_map":{"a":"x.safetensors","b":"y.safetensors"}})");
   fuzz::seed("config-llama", with_config(llama_config, llama_file()));
-  fuzz::seed("config-gpt-oss", with_config(make::hf_gpt_oss_config(1), gpt_oss_file(true)));
+  fuzz::seed("config-gpt-oss", with_config(make::hf_gpt_oss_config(small), gpt_oss_file(true)));
   fuzz::seed("small", "\1" + make::safetensors(R"({"w":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}})", std::string(16, 'x')));
   return 0;
 }

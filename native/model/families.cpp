@@ -21,7 +21,7 @@ void fill_gpt_oss(const GptOssShape& shape, ModelSpec& spec) {
     layer.attention.layer_in_group = window ? next_window++ : next_full++;
     layer.attention.sinks = layer.attention.qkv_bias = layer.attention.out_bias = true;
     layer.attention.scale = 1.0 / std::sqrt(static_cast<double>(spec.head_dim));
-    layer.attention.rope = shape.rope;
+    layer.attention.rope = window ? shape.window_rope : shape.rope;
     layer.mlp.kind = MlpKind::moe;
     layer.mlp.activation = Activation::swiglu_oai;
     layer.mlp.swiglu_alpha = shape.swiglu_alpha;

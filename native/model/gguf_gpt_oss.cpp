@@ -84,6 +84,8 @@ void read_gguf_gpt_oss(const GgufMeta& meta, Binder& binder, const OpenOptions& 
   shape.intermediate = static_cast<uint32_t>(meta.need_integer(inner, 1, bounds::intermediate));
   // GGUF has no key for the cut of YaRN's range; the published model does not round it (ENGINE reference 1.3).
   shape.rope = read_gguf_rope(meta, prefix, spec, RopeLayout::half_split, options.yarn_truncate, "yarn");
+  shape.window_rope = shape.rope;
+  shape.window_rope.theta = meta.real(prefix + "rope.freq_base_swa", 1.0001, bounds::theta).value_or(shape.rope.theta);
   fill_gpt_oss(shape, spec);
 
   out.weights.layers.resize(layers);

@@ -3,7 +3,6 @@
 
 #include <cctype>
 #include <cstdio>
-#include <filesystem>
 
 #include "model/ggml_types.h"
 #include "model/gguf_meta.h"

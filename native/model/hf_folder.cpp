@@ -7,6 +7,7 @@
 #include <set>
 
 #include "model/json.h"
+#include "model/paths.h"
 #include "model/words.h"
 
 namespace hearth {
@@ -20,13 +21,12 @@ constexpr uint64_t most_text_bytes = 64 << 20;
 constexpr size_t most_shards = 4096;
 
 std::string inside(const std::string& folder, const std::string& name) {
-  auto joined = (fs::u8path(folder) / fs::u8path(name)).u8string();  // std::u8string, in the bytes of UTF-8
-  return {joined.begin(), joined.end()};
+  return utf8_of(path_of(folder) / path_of(name));
 }
 
 bool is_file(const std::string& folder, const std::string& name) {
   std::error_code error;
-  return fs::is_regular_file(fs::u8path(folder) / fs::u8path(name), error);
+  return fs::is_regular_file(path_of(folder) / path_of(name), error);
 }
 
 /// A small text file; nullopt when it is not there.
@@ -158,9 +158,8 @@ std::set<std::string> read_shard_index(const std::string& text, const std::strin
 std::vector<std::string> files_ending(const std::string& path, const std::string& end) {
   std::vector<std::string> out;
   std::error_code error;
-  for (fs::directory_iterator at(fs::u8path(path), error), none; !error && at != none; at.increment(error)) {
-    auto text = at->path().filename().u8string();
-    std::string name(text.begin(), text.end());
+  for (fs::directory_iterator at(path_of(path), error), none; !error && at != none; at.increment(error)) {
+    std::string name = utf8_of(at->path().filename());
     if (name.ends_with(end) && is_file(path, name)) out.push_back(std::move(name));
   }
   std::sort(out.begin(), out.end());
@@ -175,8 +174,7 @@ HfFolder read_hf_folder(const std::string& path, const std::string& chosen) {
   HfFolder out;
   out.path = path;
   std::error_code error;
-  auto name = fs::weakly_canonical(fs::u8path(path), error).filename().u8string();
-  out.name = shown(std::string(name.begin(), name.end()));
+  out.name = shown(utf8_of(fs::weakly_canonical(path_of(path), error).filename()));
   // The chosen file first: what is wrong with it matters more than what is missing around it.
   if (!chosen.empty()) parse_safetensors(MappedFile::open(inside(path, chosen))->bytes(), shown(chosen));
   out.config = read_text(path, "config.json", most_config_bytes);

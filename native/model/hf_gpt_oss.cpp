@@ -62,6 +62,7 @@ void read_hf_gpt_oss(const HfConfig& config, Binder& binder, const OpenOptions& 
   shape.swiglu_limit = config.real("swiglu_limit", 0.0, 1e6).value_or(7.0);
   shape.rope = read_hf_rope(config, spec, 150000.0, false);
   if (options.yarn_truncate) shape.rope.yarn_truncate = true;
+  shape.window_rope = shape.rope;
   fill_gpt_oss(shape, spec);
 
   out.weights.layers.resize(layers);

@@ -1,12 +1,11 @@
 // From a Hugging Face folder to a ModelFile; see hf_model.h.
 #include "model/hf_model.h"
 
-#include <filesystem>
-
 #include "model/families.h"
 #include "model/hf_tokenizer.h"
 #include "model/identity.h"
 #include "model/model_info.h"
+#include "model/paths.h"
 #include "model/words.h"
 
 namespace hearth {
@@ -47,15 +46,10 @@ ModelFile open_hf_folder(const std::string& path, const OpenOptions& options) {
 }
 
 ModelFile open_hf_file(const std::string& path, const OpenOptions& options) {
-  namespace fs = std::filesystem;
-  fs::path where = fs::u8path(path);
-  auto folder8 = where.has_parent_path() ? where.parent_path().u8string() : fs::path(".").u8string();
-  std::string folder(folder8.begin(), folder8.end()), name = file_name(path);
+  std::filesystem::path where = path_of(path);
+  std::string folder = where.has_parent_path() ? utf8_of(where.parent_path()) : ".", name = file_name(path);
   if (name == "config.json" || name == "model.safetensors.index.json") return open_hf_folder(folder, options);
-  auto name8 = where.filename().u8string();
-  if (path.ends_with(".safetensors")) {
-    return read_hf_model(read_hf_folder(folder, std::string(name8.begin(), name8.end())), options);
-  }
+  if (path.ends_with(".safetensors")) return read_hf_model(read_hf_folder(folder, utf8_of(where.filename())), options);
   auto file = MappedFile::open(path);
   std::string what = file->bytes().empty() ? "empty" : impostor_words(file->bytes());
   fail(ErrorCode::bad_file, name, what.empty() ? " is neither a GGUF nor a safetensors model" : " is no model but ", what);

@@ -17,8 +17,13 @@ std::string model_identity(const std::vector<IdentifiedFile>& files) {
     for (size_t i = 0; i < 8; ++i) length[i] = static_cast<std::byte>(size >> (8 * i));
     hash.update(length);
     hash.update(file.bytes.subspan(0, std::min(file.header, size)));
-    uint64_t sample = std::min(sample_bytes, size);
-    for (uint64_t i = 0; i < samples; ++i) hash.update(file.bytes.subspan(i * (size - sample) / (samples - 1), sample));
+    if (size <= samples * sample_bytes) {
+      hash.update(file.bytes);
+      continue;
+    }
+    for (uint64_t i = 0; i < samples; ++i) {
+      hash.update(file.bytes.subspan(i * (size - sample_bytes) / (samples - 1), sample_bytes));
+    }
   }
   return hash.hex();
 }

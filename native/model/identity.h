@@ -15,8 +15,8 @@ struct IdentifiedFile {
   uint64_t header = 0;               // its complete header: bytes [0, header)
 };
 
-/// SHA-256 over, for each file in order: its size as 8 little-endian bytes, its header, and 64 samples of
-/// min(64 KiB, size) bytes at offsets i * (size - sample) / 63.
+/// SHA-256 over, for each file in order: its size as 8 little-endian bytes, its header, and 64 samples of 64 KiB at
+/// offsets i * (size - 64 KiB) / 63; of a file that 64 samples would cover (up to 4 MiB), the whole file instead.
 std::string model_identity(const std::vector<IdentifiedFile>& files);
 
 }  // namespace hearth

@@ -5,13 +5,12 @@
 #include <cstring>
 
 #include "model/page_guard.h"
+#include "model/paths.h"
 #include "model/words.h"
 
 #ifdef _WIN32
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
-
-#include <filesystem>
 #else
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -84,7 +83,7 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
   std::shared_ptr<MappedFile> file(new MappedFile());
   file->path_ = path;
   file->name_ = file_name(path);
-  std::wstring wide = std::filesystem::u8path(path).wstring();
+  std::wstring wide = path_of(path).wstring();
   // Shared deletion: a model in use can be replaced or deleted, the old bytes live until the unload.
   HANDLE handle = CreateFileW(wide.c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, nullptr, OPEN_EXISTING,
                               FILE_ATTRIBUTE_NORMAL, nullptr);

@@ -7,6 +7,7 @@
 #include "model/gguf_model.h"
 #include "model/hf_model.h"
 #include "model/mapped_file.h"
+#include "model/paths.h"
 #include "model/words.h"
 
 namespace hearth {
@@ -40,15 +41,14 @@ ModelFile open_folder(const std::string& path, const OpenOptions& options) {
     fail(ErrorCode::bad_file, "The folder ", file_name(path), " holds several models: ", list_words(models, 4),
          "; choose one of them");
   }
-  auto joined = (fs::u8path(path) / fs::u8path(models.front())).u8string();
-  return open_gguf_model({joined.begin(), joined.end()}, options);
+  return open_gguf_model(utf8_of(path_of(path) / path_of(models.front())), options);
 }
 
 }  // namespace
 
 ModelFile open_model(const std::string& path, const OpenOptions& options) {
   std::error_code error;
-  fs::path where = fs::u8path(path);
+  fs::path where = path_of(path);
   if (!fs::exists(where, error)) fail(ErrorCode::file_not_found, "There is no file or folder ", file_name(path));
   if (fs::is_directory(where, error)) return open_folder(path, options);
   if (path.ends_with(".gguf") || has_magic(path)) return open_gguf_model(path, options);

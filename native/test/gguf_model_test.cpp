@@ -23,8 +23,8 @@ class GgufModel : public ::testing::Test {
     return llama_tensors(g);
   }
   make::Gguf gpt_oss(uint32_t layers = 4) {
-    make::Gguf g = gpt_oss_keys(layers);
-    return gpt_oss_tensors(g, layers);
+    make::Gguf g = gpt_oss_keys({layers});
+    return gpt_oss_tensors(g, {layers});
   }
   TempFolder folder;
 };
@@ -98,7 +98,7 @@ TEST_F(GgufModel, GptOssPatternKeyOverridesTheAlternation) {
 }
 
 TEST_F(GgufModel, OlderNamesOfOllamaAreUnderstood) {
-  make::Gguf g = gpt_oss_keys(1, "gptoss").without("gptoss.rope.scaling.type");
+  make::Gguf g = gpt_oss_keys({1}, "gptoss").without("gptoss.rope.scaling.type");
   f32_tensor(g, "token_embd.weight", {8, 64});
   f32_tensor(g, "output_norm.weight", {64});
   f32_tensor(g, "output.weight", {8, 64});

@@ -35,7 +35,7 @@ float e2m1(unsigned nibble) {
 }
 
 TEST_F(HfModel, PackedGateAndUpAreTheEvenAndOddRows) {
-  ModelFile m = open(hf_gpt_oss_config(2), packed());
+  ModelFile m = open(hf_gpt_oss_config({2}), packed());
   const LayerWeights& layer = m.weights.layers[1];
   ASSERT_EQ(layer.gate.type, DType::mxfp4_planes);
   EXPECT_EQ(layer.gate.rows, 32u);
@@ -66,7 +66,7 @@ TEST_F(HfModel, UnpackedExpertsAreTransposed) {
   for (const char* type : {"BF16", "F32"}) {
     make::Safetensors s;
     hf_plain_experts(hf_attention(s, 0, type), 0, type);
-    ModelFile m = open(hf_gpt_oss_config(1), hf_ends(s, type));
+    ModelFile m = open(hf_gpt_oss_config({1}), hf_ends(s, type));
     const LayerWeights& layer = m.weights.layers[0];
     std::vector<float> row(64);
     auto value = [](uint64_t i) { return static_cast<float>(static_cast<int>(i % 127) - 63) / 64.0f; };
@@ -84,7 +84,7 @@ TEST_F(HfModel, UnpackedExpertsAreTransposed) {
 }
 
 TEST_F(HfModel, ReadsTheSpec) {
-  ModelFile m = open(hf_gpt_oss_config(2, R"(,"layer_types":["full_attention","sliding_attention"])"), packed());
+  ModelFile m = open(hf_gpt_oss_config({2}, R"(,"layer_types":["full_attention","sliding_attention"])"), packed());
   EXPECT_EQ(m.info.architecture, "gpt-oss");
   EXPECT_EQ(m.spec.layers[0].attention.kind, AttentionKind::full);
   EXPECT_EQ(m.spec.layers[1].attention.kind, AttentionKind::window);
@@ -99,7 +99,7 @@ TEST_F(HfModel, ReadsTheSpec) {
 }
 
 TEST_F(HfModel, NewerConfigsKeepTheRotationInRopeParameters) {
-  std::string config = hf_gpt_oss_config(2, R"(,"rope_parameters":{"rope_type":"yarn","rope_theta":99999.0,"factor":16.0,)"
+  std::string config = hf_gpt_oss_config({2}, R"(,"rope_parameters":{"rope_type":"yarn","rope_theta":99999.0,"factor":16.0,)"
                                             R"("truncate":true,"original_max_position_embeddings":2048})");
   const RopeSpec rope = open(config, packed()).spec.layers[0].attention.rope;
   EXPECT_EQ(rope.theta, 99999.0);
@@ -176,7 +176,7 @@ class ShardedHf : public HfModel {
     make::Safetensors one, two;
     hf_packed_experts(hf_attention(one, 0, "BF16"), 0);
     hf_ends(hf_packed_experts(hf_attention(two, 1, "BF16"), 1), "BF16");
-    folder.write("config.json", hf_gpt_oss_config(2));
+    folder.write("config.json", hf_gpt_oss_config({2}));
     folder.write(stem + "-00001-of-00002.safetensors", one.bytes());
     folder.write(stem + "-00002-of-00002.safetensors", two.bytes());
   }
@@ -233,7 +233,7 @@ TEST_F(HfModel, ReadsTokenizerFilesAndForgivesDamagedOnes) {
   folder.write("tokenizer_config.json", R"({"add_bos_token":true,"chat_template":[{"name":"tool","template":"t"},{"name":"default","template":"d"}]})");
   folder.write("generation_config.json", R"({"eos_token_id":[5,6],"bos_token_id":1,"pad_token_id":3})");
   folder.write("README.md", "---\nlanguage: en\nlicense: apache-2.0\n---\n# x\n");
-  ModelFile m = open(hf_gpt_oss_config(2), packed());
+  ModelFile m = open(hf_gpt_oss_config({2}), packed());
   EXPECT_EQ(m.tokenizer.tokenizer_json, folder.path("tokenizer.json"));
   EXPECT_EQ(m.tokenizer.eos, 5);
   EXPECT_EQ(m.tokenizer.eos_ids, (std::vector<int32_t>{6, 2}));
@@ -245,16 +245,16 @@ TEST_F(HfModel, ReadsTokenizerFilesAndForgivesDamagedOnes) {
   EXPECT_TRUE(m.warnings.empty());
   folder.write("chat_template.jinja", "j");
   folder.write("generation_config.json", "{");
-  m = open(hf_gpt_oss_config(2), packed());
+  m = open(hf_gpt_oss_config({2}), packed());
   EXPECT_EQ(m.tokenizer.chat_template, "j");
   EXPECT_EQ(m.tokenizer.eos, 2);
   EXPECT_EQ(m.warnings.size(), 1u);
 }
 
 TEST_F(HfModel, ConfigurationIsPartOfTheIdentity) {
-  std::string a = open(hf_gpt_oss_config(2), packed()).info.model_id;
-  EXPECT_NE(open(hf_gpt_oss_config(2, R"(,"rope_theta":150001)"), packed()).info.model_id, a);
-  EXPECT_EQ(open(hf_gpt_oss_config(2), packed()).info.model_id, a);
+  std::string a = open(hf_gpt_oss_config({2}), packed()).info.model_id;
+  EXPECT_NE(open(hf_gpt_oss_config({2}, R"(,"rope_theta":150001)"), packed()).info.model_id, a);
+  EXPECT_EQ(open(hf_gpt_oss_config({2}), packed()).info.model_id, a);
 }
 
 TEST_F(HfModel, MisalignedWeightsAreCopied) {
@@ -262,7 +262,7 @@ TEST_F(HfModel, MisalignedWeightsAreCopied) {
   uint64_t length;
   std::memcpy(&length, shifted.data(), 8);
   shifted = raw<uint64_t>(length + 1) + shifted.substr(8, length) + " " + shifted.substr(8 + length);
-  folder.write("config.json", hf_gpt_oss_config(2));
+  folder.write("config.json", hf_gpt_oss_config({2}));
   folder.write("model.safetensors", shifted);
   ModelFile m = open_model(folder.path());
   EXPECT_EQ(reinterpret_cast<uintptr_t>(m.weights.embedding.data) % 2, 0u);

@@ -12,8 +12,8 @@ using namespace make;
 
 TEST(Probe, CountsOnlyFullLayersInTheGrowthOfKv) {
   TempFolder folder;
-  make::Gguf g = gpt_oss_keys(5);
-  Inspection seen = inspect(folder.write("m.gguf", gpt_oss_tensors(g, 5).bytes()));
+  make::Gguf g = gpt_oss_keys({5});
+  Inspection seen = inspect(folder.write("m.gguf", gpt_oss_tensors(g, {5}).bytes()));
   EXPECT_EQ(seen.kv_bytes_per_token, 2u * 1 * 16 * 2 * 2);  // two full layers, one KV head of 16, K and V, f16
   EXPECT_EQ(seen.model.layers, 5u);
   EXPECT_EQ(seen.model.experts, 4u);

@@ -33,14 +33,24 @@ TEST(Sha256, DoesNotDependOnHowTheBytesAreCut) {
   }
 }
 
+std::string little_endian(uint64_t size) {
+  std::string out;
+  for (int i = 0; i < 8; ++i) out += char(size >> (8 * i));
+  return out;
+}
+
 TEST(Identity, IsSizeHeaderAndSixtyFourSamples) {
-  std::string file;
-  for (int i = 0; i < 300000; ++i) file += char(i * 7 + (i >> 8));
-  std::string expected;
-  for (int i = 0; i < 8; ++i) expected += char(uint64_t(300000) >> (8 * i));
-  expected += file.substr(0, 1000);
-  for (uint64_t i = 0; i < 64; ++i) expected += file.substr(i * (300000 - 65536) / 63, 65536);
+  constexpr uint64_t size = 5000000;
+  std::string file(size, '\0');
+  for (uint64_t i = 0; i < size; ++i) file[i] = char(i * 7 + (i >> 8));
+  std::string expected = little_endian(size) + file.substr(0, 1000);
+  for (uint64_t i = 0; i < 64; ++i) expected += file.substr(i * (size - 65536) / 63, 65536);
   EXPECT_EQ(model_identity({{bytes_of(file), 1000}}), hash(expected));
+}
+
+TEST(Identity, TakesASmallFileWhole) {
+  std::string file(300000, 'x');
+  EXPECT_EQ(model_identity({{bytes_of(file), 1000}}), hash(little_endian(300000) + file.substr(0, 1000) + file));
 }
 
 TEST(Identity, ChangesWithEveryPart) {

@@ -45,7 +45,7 @@ function fuzz(name) {
     corpus,
     `-max_total_time=${seconds}`,
     `-dict=${dictionary}`,
-    '-max_len=65536',
+    '-max_len=20000',
     '-timeout=5',
     '-rss_limit_mb=2048',
     '-malloc_limit_mb=256',
