@@ -8,14 +8,32 @@ struct BlockFactors { float scale, minimum; int32_t sub0, sub1; };
 constexpr bool has_minimum(DType t) { return t == DType::q4_1 || t == DType::q5_1 || t == DType::q4_k || t == DType::q5_k; }
 constexpr bool has_sub(DType t) { return t == DType::q6_k; }
 
-inline void nibbles(const uint8_t* q, int8_t offset, int8_t* out) {
-  for (int j = 0; j < 16; ++j) {
-    out[j] = static_cast<int8_t>((q[j] & 15) - offset);
-    out[j + 16] = static_cast<int8_t>((q[j] >> 4) - offset);
-  }
-}
+constexpr int8_t plain_nibbles[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+constexpr int8_t centred_nibbles[16] = {-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7};
+
+/// 16 bytes of nibbles through a table: low ones to out[0..16), high ones to out[16..32); or, for planes, alternating.
+/// Compilers do not find the byte shuffle by themselves, and this is where decoding spends its time.
+template <bool Alternate = false>
 inline void nibbles_through(const uint8_t* q, const int8_t* table, int8_t* out) {
-  for (int j = 0; j < 16; ++j) out[j] = table[q[j] & 15], out[j + 16] = table[q[j] >> 4];
+#if defined(__SSSE3__)
+  const __m128i t = _mm_loadu_si128(reinterpret_cast<const __m128i*>(table)), mask = _mm_set1_epi8(15);
+  const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(q));
+  const __m128i low = _mm_shuffle_epi8(t, _mm_and_si128(x, mask)), high = _mm_shuffle_epi8(t, _mm_and_si128(_mm_srli_epi16(x, 4), mask));
+  auto* to = reinterpret_cast<__m128i*>(out);
+  _mm_storeu_si128(to, Alternate ? _mm_unpacklo_epi8(low, high) : low);
+  _mm_storeu_si128(to + 1, Alternate ? _mm_unpackhi_epi8(low, high) : high);
+#elif defined(__aarch64__)
+  const int8x16_t t = vld1q_s8(table);
+  const uint8x16_t x = vld1q_u8(q);
+  const int8x16_t low = vqtbl1q_s8(t, vandq_u8(x, vdupq_n_u8(15))), high = vqtbl1q_s8(t, vshrq_n_u8(x, 4));
+  vst1q_s8(out, Alternate ? vzip1q_s8(low, high) : low);
+  vst1q_s8(out + 16, Alternate ? vzip2q_s8(low, high) : high);
+#else
+  for (int j = 0; j < 16; ++j) {
+    out[Alternate ? 2 * j : j] = table[q[j] & 15];
+    out[Alternate ? 2 * j + 1 : j + 16] = table[q[j] >> 4];
+  }
+#endif
 }
 inline void fifth_bits(const uint8_t* q, uint32_t high, int offset, int8_t* out) {
   for (int j = 0; j < 16; ++j) {
@@ -34,10 +52,10 @@ inline BlockFactors block_codes(const uint8_t* row, const uint8_t* scales, uint3
     std::memcpy(out, p + 2, 32);
     return {load_half(p), 0, 1, 1};
   } else if constexpr (T == DType::q4_0) {
-    nibbles(p + 2, 8, out);
+    nibbles_through(p + 2, centred_nibbles, out);
     return {load_half(p), 0, 1, 1};
   } else if constexpr (T == DType::q4_1) {
-    nibbles(p + 4, 0, out);
+    nibbles_through(p + 4, plain_nibbles, out);
     return {load_half(p), load_half(p + 2), 1, 1};
   } else if constexpr (T == DType::q5_0) {
     fifth_bits(p + 6, load_u32(p + 2), 16, out);
@@ -52,7 +70,7 @@ inline BlockFactors block_codes(const uint8_t* row, const uint8_t* scales, uint3
     nibbles_through(p + 1, e2m1_doubled, out);
     return {e8m0_half(p[0]), 0, 1, 1};
   } else if constexpr (T == DType::mxfp4_planes) {
-    for (int j = 0; j < 16; ++j) out[2 * j] = e2m1_doubled[p[j] & 15], out[2 * j + 1] = e2m1_doubled[p[j] >> 4];
+    nibbles_through<true>(p, e2m1_doubled, out);
     return {e8m0_half(scales[b]), 0, 1, 1};
   } else if constexpr (T == DType::q4_k) {
     uint8_t scale, minimum;

@@ -73,9 +73,6 @@ inline __m512i nibble_table(const int8_t* values) {
   return _mm512_broadcast_i32x4(_mm_load_si128(reinterpret_cast<const __m128i*>(t)));
 }
 
-constexpr int8_t plain_nibbles[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-constexpr int8_t centred_nibbles[16] = {-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7};
-
 template <DType T>
 constexpr const int8_t* nibble_values() {
   if (T == DType::q4_0) return centred_nibbles;
