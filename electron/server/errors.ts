@@ -19,10 +19,16 @@ function numbers({ code, message, needed, available }: HearthError): string {
 /** The remedy of a request that is wrong is in its message already: it names the field. */
 const SELF_EXPLAINING = new Set(['invalid_request', 'cancelled', 'not_found', 'method_not_allowed']);
 
+/** Messages about files often end in what to do: "…; download it again". */
+function saysRemedy({ message, remedy }: HearthError): boolean {
+  const verb = remedy.split(' ', 1)[0]?.toLowerCase() ?? '';
+  return message.toLowerCase().includes(`; ${verb} `);
+}
+
 /** The sentence for a client that sees nothing but the message. */
 export function sentence(error: HearthError): string {
   const words = `${error.message.replace(/[.\s]+$/, '')}${numbers(error)}.`;
-  return SELF_EXPLAINING.has(error.code) ? words : `${words} ${error.remedy}`;
+  return SELF_EXPLAINING.has(error.code) || saysRemedy(error) ? words : `${words} ${error.remedy}`;
 }
 
 export function openAiError(error: HearthError): OpenAiError {

@@ -119,6 +119,8 @@ describe('words of errors', () => {
       available: 4096,
     });
     expect(sentence(said).match(/60000/g)?.length).toBe(1);
+    const file = new HearthError('bad_file', 'a.gguf is too short; download it again');
+    expect(sentence(file)).toBe('a.gguf is too short; download it again.');
   });
 
   it('what broke inside is not told to strangers', () => {
