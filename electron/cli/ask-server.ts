@@ -1,7 +1,7 @@
 // A question to the Hearth that is running already, through its OpenAI-compatible API.
 import { z } from 'zod';
 import type { Effort } from '../contract/chat';
-import { HearthError, errorCodes, type ErrorCode } from '../contract/errors';
+import { ERRORS, HearthError, errorCodes, type ErrorCode } from '../contract/errors';
 import type { ServerFile } from '../contract/own';
 
 export interface Question {
@@ -93,5 +93,7 @@ export async function* serverSentEvents(stream: AsyncIterable<Uint8Array>): Asyn
 function failure(answer: unknown): HearthError {
   const { error } = chunk.catch({}).parse(answer);
   const code = errorCodes.find((known): known is ErrorCode => known === error?.code) ?? 'internal';
-  return new HearthError(code, error?.message ?? 'The running Hearth gave no readable answer.');
+  const message = error?.message ?? 'The running Hearth gave no readable answer.';
+  // The API says the remedy within the message; here it is said beside it.
+  return new HearthError(code, message.replace(` ${ERRORS[code].remedy}`, ''));
 }

@@ -6,7 +6,7 @@ import { DEFAULT_PORT, runningServer, type Engine, type LibraryModel } from '../
 import { ERRORS, HearthError } from '../contract/errors';
 import type { ServerFile } from '../contract/own';
 import { withEngine } from './engine';
-import { bytes, json, type Io } from './report';
+import { bytes, json, sentence, type Io } from './report';
 
 export interface DoctorOptions {
   json?: boolean;
@@ -118,7 +118,7 @@ async function engineCheck({ supervisor, library }: Engine): Promise<Finding[]> 
 
 function engineFailure(error: unknown): Finding {
   const { message, remedy } = HearthError.from(error);
-  return { subject: 'Engine', ok: false, text: `${message} ${remedy}` };
+  return { subject: 'Engine', ok: false, text: `${sentence(message)} ${remedy}` };
 }
 
 async function models({ library }: Engine): Promise<Finding[]> {
@@ -130,7 +130,8 @@ async function models({ library }: Engine): Promise<Finding[]> {
 }
 
 function model({ name, error, info, fileBytes }: LibraryModel): Finding {
-  if (error) return { subject: `Model ${name}`, ok: false, text: `${error.message} ${ERRORS[error.code].remedy}` };
+  if (error)
+    return { subject: `Model ${name}`, ok: false, text: `${sentence(error.message)} ${ERRORS[error.code].remedy}` };
   const what = info ? `${info.architecture}, ${info.quantization}, context ${info.context}, ` : '';
   return { subject: `Model ${name}`, ok: true, text: `${what}${bytes(fileBytes)}` };
 }

@@ -1,5 +1,5 @@
 // How a command says what it found and what went wrong: one plain sentence and what to do about it, or JSON. Exit codes.
-import { HearthError } from '../contract/errors';
+import { HearthError, type ErrorCode } from '../contract/errors';
 
 export interface Io {
   out(text: string): void;
@@ -25,12 +25,18 @@ export function json(io: Io, value: unknown): void {
 /** Tells a failure and gives the exit code. */
 export function report(io: Io, thrown: unknown, asJson: boolean): number {
   const error = HearthError.from(thrown);
-  if (asJson) json(io, { error: { ...error.toShape(), remedy: error.remedy } });
-  else io.err(`${sentence(error.message)} ${error.remedy}\n`);
+  const remedy = REMEDIES[error.code] ?? error.remedy;
+  if (asJson) json(io, { error: { ...error.toShape(), remedy } });
+  else io.err(`${sentence(error.message)} ${remedy}\n`);
   return 1;
 }
 
-function sentence(text: string): string {
+/** Where the contract's remedy is one for programs. */
+const REMEDIES: Partial<Record<ErrorCode, string>> = {
+  model_not_found: 'List the models with `hearth ls`, or give the path of a file.',
+};
+
+export function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
