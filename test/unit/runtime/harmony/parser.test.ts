@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Part } from '../../../../electron/contract/runtime';
 import { CONTROL_NAMES, HarmonyParser, type HarmonyResult } from '../../../../electron/runtime/harmony';
+import { cpuTime } from '../cpu-time';
 import { control, tokenizer } from '../small-tokenizer';
 
 interface Parsed extends HarmonyResult {
@@ -320,11 +321,12 @@ describe('nonsense', () => {
   it('without end does not slow down: 200,000 tokens of an endless header', () => {
     const parser = new HarmonyParser(tokenizer, control);
     const id = tokenizer.encode('x')[0]!;
-    const started = performance.now();
-    for (let i = 0; i < 200_000; i++) parser.push(id);
-    parser.finish();
+    const ms = cpuTime(() => {
+      for (let i = 0; i < 200_000; i++) parser.push(id);
+      parser.finish();
+    });
     expect(parser.result().content.length).toBe(200_000);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(ms).toBeLessThan(5_000);
   });
 });
 
