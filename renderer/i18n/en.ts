@@ -341,7 +341,6 @@ export const words = {
   'status.loading': 'Loading',
   'status.failed': 'Load failed',
   'status.none': 'No model',
-  'status.lost': 'Not answering',
   'status.unloading': 'Putting away',
   'status.ram': 'Memory',
   'status.vram': 'Graphics memory',

@@ -297,7 +297,6 @@ export const zhCN: Catalogue = {
   'status.loading': '正在加载',
   'status.failed': '加载失败',
   'status.none': '没有模型',
-  'status.lost': '没有响应',
   'status.unloading': '正在收起',
   'status.ram': '内存',
   'status.vram': '显存',

@@ -17,7 +17,7 @@ export function StatusBar() {
   return (
     <footer className="status" aria-label={t('status.label')}>
       <Engine state={state} lost={lost} />
-      {state && (
+      {state && !lost && (
         <>
           <Memory state={state} />
           <Speed state={state} />
@@ -36,7 +36,7 @@ interface Sign {
 }
 
 export function engineSign(state: AppState | undefined, lost: boolean): Sign {
-  if (lost) return { word: 'status.lost', icon: 'alert' };
+  if (lost) return { word: 'connect.lost', icon: 'alert' };
   switch (state?.active?.state) {
     case 'loading':
       return { word: 'status.loading', icon: 'spin' };
@@ -58,7 +58,7 @@ function Engine({ state, lost }: { state: AppState | undefined; lost: boolean })
     <a className="status-item status-engine" href={pageHref('models')} data-sign={sign.icon}>
       <SignIcon icon={sign.icon} />
       <span>{state || lost ? t(sign.word) : t('connect.starting')}</span>
-      {state?.active && <bdi className="status-model">{state.active.name}</bdi>}
+      {state?.active && !lost && <bdi className="status-model">{state.active.name}</bdi>}
     </a>
   );
 }

@@ -4,6 +4,7 @@ import type { Chat, ChatSettings, Message, Settings, TurnRequest, TurnStarted } 
 import { toast } from 'sonner';
 import { ApiError, api } from '../api/client';
 import { t } from '../i18n';
+import { useApp } from './app';
 import { headThrough } from './branch';
 import { attachTurn, setLiveHooks, useLive } from './live';
 import { useNewChat } from './newChat';
@@ -175,11 +176,21 @@ export function saveSettings(patch: Partial<Settings>): void {
 export async function loadModel(name: string): Promise<void> {
   try {
     await api.load(name);
+    showLoading(name);
   } catch (error) {
     const code = error instanceof ApiError ? error.code : 'internal';
     toast.error(t('model.loadFailed', { name }), { description: `${t(`error.${code}`)} ${t(`remedy.${code}`)}` });
   }
   refresh.models();
+}
+
+/** The state is told once a second at most; a press is answered at once. */
+function showLoading(name: string): void {
+  useApp.setState(({ state }) => {
+    const { active } = state ?? {};
+    const already = active?.name === name && active.state !== 'failed';
+    return state && !already ? { state: { ...state, active: { name, state: 'loading' } } } : {};
+  });
 }
 
 export async function lookForModels(): Promise<void> {

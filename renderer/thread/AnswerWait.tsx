@@ -9,7 +9,8 @@ export function AnswerWait({ live }: { live: LiveAnswer }) {
   const t = useT();
   const { reading } = live;
   // Short prompts are read before the eye could follow a bar.
-  const bar = live.phase === 'reading' && reading && reading.total > 64 ? reading : undefined;
+  const bar =
+    live.phase === 'reading' && reading && reading.total > 64 && reading.done < reading.total ? reading : undefined;
   return (
     <div className="wait" role="status">
       <Ember />
