@@ -78,14 +78,15 @@ bool StepLoop::step() {
   return !plan.rows.empty() || !plan.stuck.empty();
 }
 
-/// While streams are running, a chunk of somebody's prompt may hold them up for stream_gap_seconds at most.
+/// While streams are running, a chunk of somebody's prompt may hold them up for stream_gap_seconds at most; otherwise
+/// it ends soon enough for its reader to see progress. Results do not depend on either.
 SchedulerLimits StepLoop::limits_now() const {
   SchedulerLimits limits = options_.limits;
   const bool streams = std::any_of(live_.begin(), live_.end(), [](const auto& each) {
     return each.second.running && each.second.tokens.size() == each.second.kv.committed() + 1;
   });
-  if (streams && seconds_per_prompt_row_ > 0.0) {
-    const double rows = options_.stream_gap_seconds / seconds_per_prompt_row_;
+  if (seconds_per_prompt_row_ > 0.0) {
+    const double rows = (streams ? options_.stream_gap_seconds : options_.progress_seconds) / seconds_per_prompt_row_;
     limits.prefill_rows = std::min(limits.prefill_rows, static_cast<uint32_t>(std::clamp(rows, 16.0, 1e6)));
   }
   return limits;

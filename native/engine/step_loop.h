@@ -23,6 +23,7 @@ struct LoopOptions {
   uint32_t blocks = 0, slab = 0;  // of the KV pool
   uint64_t block_bytes = 0;
   double stream_gap_seconds = 1.0;  // bound of a step's prefill while streams are running
+  double progress_seconds = 5.0;    // and while none is
 };
 
 class StepLoop {
