@@ -32,7 +32,7 @@ export function utilityHosts(
         }),
       kill: () => {
         // Electron's kill() is a polite SIGTERM; a child stuck in a driver call needs the hard one.
-        if (child.pid !== undefined) process.kill(child.pid, 'SIGKILL');
+        if (!gone && child.pid !== undefined) process.kill(child.pid, 'SIGKILL');
       },
     };
   };
