@@ -31,7 +31,7 @@ export function tokenizerFromGguf(source: TokenizerSource): Tokenizer {
     bos: source.bos ?? -1,
     eos: source.eos ?? -1,
     eosIds: source.eosIds ?? [],
-    addBos: (source.addBos ?? false) && (source.bos ?? -1) >= 0,
+    addBos: source.addBos ?? false,
     addEos: source.addEos ?? false,
     chatTemplate: source.chatTemplate ?? '',
   });

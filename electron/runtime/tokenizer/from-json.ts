@@ -5,7 +5,7 @@ import { HearthError } from '../../contract/errors';
 import { BytePairModel } from './byte-pair';
 import { CharacterPairModel } from './character-pair';
 import { byteFallbackTokens, byteLevelTokens, mergeTable, unknownToken } from './from-gguf';
-import { GPT2_PATTERN, compilePattern, escapePattern } from './pattern';
+import { GPT2_PATTERN, compilePattern, escapePattern, isKnownPattern } from './pattern';
 import type { MergeTable } from './merge-table';
 import { PreTokenizer, type SplitBehaviour, type SplitStep } from './pre-tokenizer';
 import type { SpecialFlags } from './special-matcher';
@@ -108,7 +108,10 @@ function byteLevelModel({ json, ids, merges, vocabulary, unknown }: ModelParts):
   const { steps, prefixSpace } = preTokenizerSteps(json.pre_tokenizer ?? null);
   const normalise = normaliser(json.normalizer ?? null);
   const model = new BytePairModel({
-    preTokenizer: new PreTokenizer(steps, true),
+    preTokenizer: new PreTokenizer(
+      steps,
+      steps.every(({ pattern, behaviour }) => behaviour === 'isolated' && isKnownPattern(pattern)),
+    ),
     merges,
     byteTokens: byteLevelTokens(ids),
     ...(json.model.ignore_merges && { wholePieces: ids }),

@@ -64,6 +64,13 @@ export function preTokenizerByName(name: string): PreTokenizerSpec {
 
 export const GPT2_PATTERN = GPT2;
 
+const KNOWN = new Set([O200K, LLAMA3, QWEN2, TEKKEN, GPT2, '\\p{N}', '\\p{N}+']);
+
+/** The pattern is of a known family: long text may be cut where all of them cut (see pre-tokenizer.ts). */
+export function isKnownPattern(pattern: string): boolean {
+  return KNOWN.has(pattern);
+}
+
 /** A JavaScript expression (flags g, u) for a pattern in the syntax of Rust's or Oniguruma's regular expressions. */
 export function compilePattern(pattern: string): RegExp {
   try {

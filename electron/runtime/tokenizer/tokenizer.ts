@@ -48,10 +48,11 @@ export class Tokenizer {
   constructor(parts: TokenizerParts) {
     const { vocabulary } = parts;
     this.vocabulary = vocabulary;
-    this.bos = parts.bos;
-    this.eos = parts.eos;
-    this.endIds = [...new Set([parts.eos, ...parts.eosIds])].filter((id) => id >= 0 && id < vocabulary.size);
-    this.addBos = parts.addBos;
+    const known = (id: TokenId) => Number.isInteger(id) && id >= 0 && id < vocabulary.size;
+    this.bos = known(parts.bos) ? parts.bos : -1;
+    this.eos = known(parts.eos) ? parts.eos : -1;
+    this.endIds = [...new Set([parts.eos, ...parts.eosIds])].filter(known);
+    this.addBos = parts.addBos && this.bos >= 0;
     this.addEos = parts.addEos;
     this.chatTemplate = parts.chatTemplate;
     this.model = parts.model;

@@ -397,6 +397,11 @@ describe('files that cannot be right', () => {
     expect((error as HearthError).code).toBe(code);
   });
 
+  it('ids out of range are none', () => {
+    const odd = createTokenizer({ ...smallSource, bos: 1e9, eos: -7, eosIds: [1.5, NaN, 1e9], addBos: true });
+    expect(odd).toMatchObject({ bos: -1, eos: -1, endIds: [], addBos: false });
+  });
+
   it('nonsense among merges and types is left out', () => {
     const odd = createTokenizer({
       ...smallSource,
