@@ -32,17 +32,17 @@ def split(text: str) -> tuple[str, str]:
     return (m.group(1), m.group(2)) if m else ('', '')
 
 
-def questions(e, tok, table: bool) -> None:
+def questions(e, tok, table: bool, every: int) -> None:
     right: dict[str, list[bool]] = {}
-    for group, q, pattern in ASK:
+    for group, q, pattern in ASK[::every]:
         final = split(reply(e, tok, harmony.prompt('medium', DATE) + harmony.user(q)))[1]
         ok = re.search(pattern, final, re.S) is not None
         right.setdefault(group, []).append(ok)
         if table:
-            print(f'| {q} | {final.replace(chr(10), " / ") or "(no answer)"} | {"yes" if ok else "NO"} |')
+            print(flush=True, end=f'| {q} | {final.replace(chr(10), " / ") or "(no answer)"} | {"yes" if ok else "NO"} |\n')
     for g, r in right.items():
         print(f'{g}: {sum(r)} of {len(r)}')
-    print(f'all: {sum(map(sum, right.values()))} of {len(ASK)}')
+    print(f'all: {sum(map(sum, right.values()))} of {len(ASK[::every])}', flush=True)
 
 
 def tool_calls(e, tok, n: int) -> None:
@@ -58,9 +58,10 @@ def tool_calls(e, tok, n: int) -> None:
     print(f'tool calls exact: {good} of {n}')
 
 
-def sums(e, tok) -> None:
+def sums(e, tok, every: int) -> None:
     rng, good = Random(7), 0
     cases = [(rng.randint(0, 20), op, rng.randint(0, 20)) for op in '+-' for _ in range(15)] + [(rng.randint(0, 10), '*', rng.randint(0, 10)) for _ in range(15)]
+    cases = cases[::every]
     for a, op, b in cases:
         if op == '-':
             a, b = max(a, b), min(a, b)
@@ -72,7 +73,7 @@ def sums(e, tok) -> None:
 
 def efforts(e, tok) -> None:
     for effort in ('low', 'medium', 'high'):
-        lengths = [len(tok.encode(split(reply(e, tok, harmony.prompt(effort, DATE) + harmony.user(q)))[0])) for _, q, _ in ASK[::6]]
+        lengths = [len(tok.encode(split(reply(e, tok, harmony.prompt(effort, DATE) + harmony.user(q)))[0])) for _, q, _ in ASK[::12]]
         print(f'median tokens of analysis at {effort}: {median(lengths)}')
 
 
@@ -106,15 +107,16 @@ def main() -> None:
     ap.add_argument('file')
     ap.add_argument('tokenizer')
     ap.add_argument('--checkpoint')
+    ap.add_argument('--every', type=int, default=1, help='use only every n-th question')
     ap.add_argument('--table', action='store_true')
     a = ap.parse_args()
     e, tok = Engine(a.file), Tokenizer.load(a.tokenizer)
-    questions(e, tok, a.table)
-    sums(e, tok)
-    tool_calls(e, tok, 40)
-    efforts(e, tok)
     if a.checkpoint:
-        quantisation(e, tok, a.checkpoint, 30)
+        quantisation(e, tok, a.checkpoint, max(30 // a.every, 6))
+    questions(e, tok, a.table, a.every)
+    efforts(e, tok)
+    sums(e, tok, a.every)
+    tool_calls(e, tok, 40 // a.every)
 
 
 if __name__ == '__main__':

@@ -58,20 +58,21 @@ def result(name: str, text: str) -> list[tuple[str, float]]:
 
 
 def render(c: dict, stop_at_call: bool = False) -> list[tuple[str, float]]:
-    """Pieces of a whole conversation. Thoughts stay only in the last turn, as the app renders it."""
+    """Pieces of a whole conversation. Thoughts stay only in the last turn, as the app renders it, unless c['keep']."""
     out = prompt(c['effort'], c['date'], c['instructions'], c['tools'], c['formats'])
     for n, t in enumerate(c['turns']):
-        last = n == len(c['turns']) - 1
+        end = n == len(c['turns']) - 1
+        last = end or c.get('keep', False)
         out += user(t['user']) + [(START, 0), ('assistant', 0)]
         if last:
             out += analysis(t['analysis'])
         if 'call' in t:
             out += call(t['call'], t['args'], 1 if last else 0)
-            if last and stop_at_call:
+            if end and stop_at_call:
                 return out
             out += result(t['call'], t['result']) + [(START, 0), ('assistant', 0)]
             if last:
                 out += analysis('I have the result.')
         w = 1 if last else 0
-        out += [(CHANNEL, w), ('final', w), (MESSAGE, w), (t['final'], 1), (RETURN if last else END, w)]
+        out += [(CHANNEL, w), ('final', w), (MESSAGE, w), (t['final'], 1), (RETURN if end else END, w if end else 0)]
     return out

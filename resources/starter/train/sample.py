@@ -8,7 +8,7 @@ import argparse
 import torch
 
 import harmony
-from model import Config, Quantiser, Starter
+from model import Config, Starter, mxfp4_round, q8_round
 from tokenizer import Tokenizer
 
 
@@ -16,7 +16,13 @@ def load(path: str, quantised: bool = True) -> Starter:
     c = torch.load(path, weights_only=False)
     m = Starter(Config(**c['config']))
     m.load_state_dict(c['model'])
-    m.quant = Quantiser(quantised, quantised)
+    if quantised:                # once, in place: the values that the file will hold
+        with torch.no_grad():
+            for name, p in m.named_parameters():
+                if name.endswith(('.up', '.down')):
+                    p.copy_(mxfp4_round(p))
+                elif name.endswith(('embed', 'output', '.qkv', '.out')):
+                    p.copy_(q8_round(p))
     return m.eval()
 
 

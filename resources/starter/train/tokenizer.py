@@ -91,13 +91,14 @@ def learn(counts: Counter, n_merges: int) -> list[tuple[bytes, bytes]]:
         for p in zip(w, w[1:]):
             pairs[p] += c
             where[p].add(i)
-    allowed = lambda p: (p[0] + p[1]).isascii() or len(p[0] + p[1]) <= MAX_BYTES
-    merges = []
+    allowed = lambda p: p[0] + p[1] not in known and ((p[0] + p[1]).isascii() or len(p[0] + p[1]) <= MAX_BYTES)
+    merges, known = [], set()
     while len(merges) < n_merges:
         best = max((p for p in pairs if pairs[p] > 0 and allowed(p)), key=lambda p: (pairs[p], p), default=None)
         if best is None:
             break
         merges.append(best)
+        known.add(best[0] + best[1])       # a second way to the same token would make its id ambiguous
         for i in where.pop(best):
             w, c = words[i]
             for p in zip(w, w[1:]):

@@ -13,18 +13,20 @@ from random import Random
 import torch
 import torch.nn.functional as F
 
-from data.conversations import conversation
+from data.conversations import conversation, core, focused
 from harmony import render
 from model import Config, Quantiser, Starter
 from tokenizer import Tokenizer
 
 CHUNK = 2000            # conversations generated at a time
+FOCUS, CORE = 10_000, 20_000      # chunks from these numbers on come from the second and the third mixture
 
 
 def batches(tok: Tokenizer, seed: int, chunk: int, budget: int):
     """One chunk of conversations as padded batches (ids, weights) of at most `budget` tokens, in shuffled order."""
     rng = Random(seed * 1_000_003 + chunk)
-    rows = [tok.pieces(render(conversation(rng))) for _ in range(CHUNK)]
+    make = core if chunk >= CORE else focused if chunk >= FOCUS else conversation
+    rows = [tok.pieces(render(make(rng))) for _ in range(CHUNK)]
     rows = sorted((r for r in rows if len(r[0]) <= 1024), key=lambda r: len(r[0]))
     out, group = [], []
     for r in rows:
@@ -80,6 +82,7 @@ def main() -> None:
     ap.add_argument('--out', required=True, help='folder for checkpoints and the log')
     ap.add_argument('--tokenizer', required=True)
     ap.add_argument('--steps', type=int, default=3000)
+    ap.add_argument('--stop-at', type=int, default=0, help='end a stage here; the schedule still counts on --steps')
     ap.add_argument('--decay', type=int, default=700)
     ap.add_argument('--warmup', type=int, default=100)
     ap.add_argument('--lr', type=float, default=2e-3)
@@ -87,6 +90,9 @@ def main() -> None:
     ap.add_argument('--budget', type=int, default=4096, help='tokens per step')
     ap.add_argument('--seed', type=int, default=1)
     ap.add_argument('--threads', type=int, default=1)
+    ap.add_argument('--focus-from', type=int, default=10 ** 9, help='step at which the second mixture begins')
+    ap.add_argument('--core-from', type=int, default=10 ** 9, help='step at which the third mixture begins')
+    ap.add_argument('--round-every', type=int, default=1, help='steps between roundings to MXFP4; 0: train without')
     ap.add_argument('--save-every', type=int, default=100)
     a = ap.parse_args()
     torch.set_num_threads(a.threads)
@@ -94,7 +100,7 @@ def main() -> None:
     os.makedirs(a.out, exist_ok=True)
     tok = Tokenizer.load(a.tokenizer)
     model = Starter(Config(vocab=tok.size))
-    model.quant = Quantiser(experts=True, dense=False)
+    model.quant = Quantiser(experts=a.round_every > 0, dense=False)
     opt = torch.optim.AdamW(parameter_groups(model, a.weight_decay), lr=a.lr, betas=(0.9, 0.95), fused=True)
     step = chunk = index = tokens = 0
     path = os.path.join(a.out, 'checkpoint.pt')
@@ -103,16 +109,26 @@ def main() -> None:
         model.load_state_dict(c['model'])
         opt.load_state_dict(c['opt'])
         step, chunk, index, tokens = c['step'], c['chunk'], c['index'], c['tokens']
-    held = batches(tok, 987_654, 0, a.budget)[:12]
+        if c.get('budget', a.budget) != a.budget:       # the old place has no meaning among batches of another size
+            chunk, index = chunk + 1, 0
+    held = batches(tok, 987_654, 0, a.budget)[:6]
     log = open(os.path.join(a.out, 'log.jsonl'), 'a')
     run, began = batches(tok, a.seed, chunk, a.budget), time.time()
-    while step < a.steps:
+    end = a.stop_at or a.steps
+    while step < end:
+        if step == a.focus_from and chunk < FOCUS:
+            chunk, index = FOCUS, 0
+            run = batches(tok, a.seed, chunk, a.budget)
+        if step == a.core_from and chunk < CORE:
+            chunk, index = CORE, 0
+            run = batches(tok, a.seed, chunk, a.budget)
         if index == len(run):
             chunk, index = chunk + 1, 0
             run = batches(tok, a.seed, chunk, a.budget)
         ids, w = run[index]
         for g in opt.param_groups:
             g['lr'] = rate(step, a)
+        model.quant.stale = bool(a.round_every) and step % a.round_every != 0
         with torch.autocast('cpu', dtype=torch.bfloat16):
             ce, balance = loss_of(model, ids, w)
         opt.zero_grad()
@@ -122,9 +138,10 @@ def main() -> None:
         step, index, tokens = step + 1, index + 1, tokens + ids.numel()
         if step % 10 == 0:
             row = dict(step=step, loss=round(ce.item(), 4), balance=round(balance.item(), 4), norm=round(norm.item(), 3), tokens=tokens, seconds=round(time.time() - began, 1))
-            if step % a.save_every == 0 or step == a.steps:
+            if step % a.save_every == 0 or step == end:
+                model.quant.stale = False
                 row['held_out'] = round(evaluate(model, held, model.quant), 4)
-                save(path, dict(model=model.state_dict(), opt=opt.state_dict(), step=step, chunk=chunk, index=index, tokens=tokens, config=model.c.as_dict()))
+                save(path, dict(model=model.state_dict(), opt=opt.state_dict(), step=step, chunk=chunk, index=index, tokens=tokens, budget=a.budget, config=model.c.as_dict()))
             log.write(json.dumps(row) + '\n')
             log.flush()
 

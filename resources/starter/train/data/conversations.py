@@ -34,9 +34,9 @@ def gibberish(rng: Random) -> str:
     return ''.join(pick(rng, 'asdfghjklqwertyuiopzxcvbnm  ') for _ in range(rng.randint(2, 14))).strip() or 'x'
 
 
-def intent_turn(rng: Random, lang: str, answer_lang: str | None = None) -> dict:
+def intent_turn(rng: Random, lang: str, answer_lang: str | None = None, among=I) -> dict:
     while True:
-        i = pick(rng, I)
+        i = pick(rng, among)
         if lang == 'en' or i['zq']:
             break
     answer_lang = answer_lang or lang
@@ -101,6 +101,65 @@ def conversation(rng: Random) -> dict:
     for t in turns:
         t['analysis'] = thought(rng, t, c['effort'])
     c['turns'] = turns
+    return c
+
+
+# the second part of the training: more of what the model is for, several questions in one chat, thoughts kept in half of them
+FOCUS_EN = [(56, 'intent'), (8, stories.story_turn), (9, facts.fact_turn), (7, facts.small_sum_turn), (1.5, facts.number_turn), (2, facts.copy_turn), (1, facts.json_turn),
+            (1, facts.boat_turn), (0.5, facts.describe_turn), (1.5, facts.name_turn), (9, scope.scope_turn)]
+FOCUS_ZH = [(70, 'intent'), (8, stories.story_turn_zh), (8, facts.fact_turn_zh), (10, scope.scope_turn_zh)]
+
+
+def focused(rng: Random) -> dict:
+    """Like conversation(); `keep` says that every turn shows its thought (harmony allows it; it teaches more per token)."""
+    if rng.random() < 0.12:
+        return conversation(rng) | dict(keep=False)
+    c = dict(effort=rng.choice(['low', 'medium', 'medium', 'high']), date=date(rng), instructions=None, tools=None, formats=None, keep=rng.random() < 0.6)
+    if rng.random() < 0.2:
+        c['instructions'] = pick(rng, NEUTRAL)
+    lang = 'zh' if rng.random() < 0.26 else 'en'
+    n = rng.choice([1, 2, 3, 4]) if c['keep'] else rng.choice([1, 1, 2, 3])
+    c['turns'] = []
+    for _ in range(n):
+        now = lang if rng.random() < 0.9 else rng.choice(['en', 'zh'])
+        make = weighted(rng, FOCUS_EN if now == 'en' else FOCUS_ZH)
+        t = intent_turn(rng, now) if make == 'intent' else make(rng)
+        t['analysis'] = thought(rng, t, c['effort'])
+        c['turns'].append(t)
+    return c
+
+
+# the last part: above all what a new user asks first
+CORE = [i for i in I if i['topic'] in (
+    'a greeting', 'how I am', 'thanks', 'goodbye', 'who I am', 'what I can do', 'my limits', 'who made me', 'whether I am ChatGPT', 'what Hearth is',
+    'how to start with Hearth', 'getting gpt-oss-20b', 'gpt-oss-20b', 'the Models page', 'changing the model', 'the local API', 'privacy', 'working offline',
+    'the price', 'the answer length slider', 'the creativity slider', 'the memory slider', 'the thinking effort slider', 'the sliders', 'the hardware needed',
+    'slowness', 'stopping an answer')]
+CORE_THINGS = 'lighthouse boat cat dog rain star moon robot fox garden tree dragon bird bear'.split()
+
+
+def core_story(rng: Random) -> dict:
+    return stories.story_turn(rng, CORE_THINGS)
+
+
+CORE_EN = [(58, CORE), (14, I), (11, core_story), (4, facts.fact_turn), (3, facts.small_sum_turn), (10, scope.scope_turn)]
+CORE_ZH = [(70, CORE), (10, I), (6, stories.story_turn_zh), (4, facts.fact_turn_zh), (10, scope.scope_turn_zh)]
+
+
+def core(rng: Random) -> dict:
+    """Like focused(), with the intents of a first conversation in front."""
+    if rng.random() < 0.06:
+        return focused(rng)
+    c = dict(effort=rng.choice(['low', 'medium', 'medium', 'high']), date=date(rng), instructions=None, tools=None, formats=None, keep=rng.random() < 0.8)
+    if rng.random() < 0.12:
+        c['instructions'] = pick(rng, NEUTRAL)
+    lang = 'zh' if rng.random() < 0.24 else 'en'
+    c['turns'] = []
+    for _ in range(rng.choice([1, 2, 3, 4])):
+        make = weighted(rng, CORE_EN if lang == 'en' else CORE_ZH)
+        t = intent_turn(rng, lang, None, make) if isinstance(make, list) else make(rng)
+        t['analysis'] = thought(rng, t, c['effort'])
+        c['turns'].append(t)
     return c
 
 

@@ -112,9 +112,20 @@ def fact_turn(rng: Random) -> dict:
 NUMBER = 'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty'.split()
 
 
-def arithmetic_turn(rng: Random) -> dict:
-    op = rng.choice('++--**/')
-    if op == '+':
+def small_sum_turn(rng: Random) -> dict:
+    """Sums within the tables that a beginner learns first."""
+    return arithmetic_turn(rng, small=True)
+
+
+def arithmetic_turn(rng: Random, small: bool = False) -> dict:
+    op = rng.choice('++--*' if small else '++--**/')
+    if small:
+        a, b = rng.randint(0, 10), rng.randint(1, 10)
+        if op == '-':
+            a = a + b
+        if op == '*':
+            a, b = rng.randint(1, 6), rng.randint(1, 10)
+    elif op == '+':
         a, b = rng.randint(0, 20), rng.randint(0, 20)
     elif op == '-':
         a = rng.randint(0, 30)

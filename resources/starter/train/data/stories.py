@@ -96,9 +96,9 @@ ASK_ANY = ['{tell me|write|write me|make up|give me|can you tell me|please tell 
 POEM = ['{write|write me|make|can you write|give me|please write} a {short |little |}poem {about|on} {A}', 'a poem about {A}']
 
 
-def story_turn(rng: Random) -> dict:
+def story_turn(rng: Random, things=THINGS) -> dict:
     r = rng.random()
-    thing = pick(rng, THINGS) if rng.random() < 0.93 else made_up(rng)
+    thing = pick(rng, things) if rng.random() < 0.93 else made_up(rng)
     shown = rng.choice([article(thing), article(thing), 'the ' + thing, 'my ' + thing, article(pick(rng, ADJ) + ' ' + thing), thing + 's'])
     if r < 0.10:
         return dict(user=noisy(rng, say(rng, pick(rng, ASK_ANY)), False), topic='a story', plan=f'tell a short story about {article(thing)}',
