@@ -257,7 +257,7 @@ class Simulation {
 };
 
 TEST(Scheduler, RandomLivesKeepEveryInvariant) {
-  for (uint32_t seed = 1; seed <= 150 && !HasFatalFailure(); ++seed) {
+  for (uint32_t seed = 1; seed <= 300 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Simulation(seed).run(400);
   }
