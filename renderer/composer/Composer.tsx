@@ -52,6 +52,7 @@ export function Composer({ chatId, turn, lastUserText, onSent }: Props) {
 
   const change = (value: string): void => {
     setText(value);
+    setError(undefined);
     if (!editing) saveDraft(chatId, value);
   };
 

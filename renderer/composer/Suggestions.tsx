@@ -1,4 +1,5 @@
 // Three things that the loaded model can really do. Pressing one sends it.
+import { useState } from 'react';
 import { useT, type Key } from '../i18n';
 import { attempt, send } from '../state/actions';
 import { useApp } from '../state/app';
@@ -19,6 +20,11 @@ export function Suggestions() {
   const t = useT();
   const name = useApp((app) => app.state?.active?.name);
   const { data: models } = useModels();
+  const [busy, setBusy] = useState(false);
+  const press = (text: string): void => {
+    setBusy(true);
+    attempt(send(undefined, text).finally(() => setBusy(false)));
+  };
   const model = models?.find((candidate) => candidate.name === name);
   // Without a model the first message loads the one that comes with Hearth.
   const builtin = model ? model.builtin : name === undefined;
@@ -26,7 +32,7 @@ export function Suggestions() {
     <ul className="suggestions" aria-label={t('suggest.label')}>
       {(builtin ? STARTER : GENERAL).map((key) => (
         <li key={key}>
-          <button type="button" onClick={() => attempt(send(undefined, t(key)))}>
+          <button type="button" disabled={busy} onClick={() => press(t(key))}>
             {t(key)}
           </button>
         </li>
