@@ -167,7 +167,7 @@ const CONVERSATIONS: Record<string, { messages: JobMessage[]; drop?: boolean }> 
   'a named user': { messages: [system(), { role: 'user', name: 'ann', content: 'Hi' }] },
 };
 
-describe.skipIf(missingOracles)('against the official harmony library', () => {
+describe.skipIf(missingOracles)('against the official harmony library', { timeout: 120_000 }, () => {
   let tokenizer: Tokenizer;
   let control: HarmonyTokens;
   beforeAll(() => {
