@@ -59,7 +59,7 @@ export function schemaToTypeScript(schema: unknown, indent: string, depth = 0): 
 
 function topVariant(variant: unknown, indent: string, depth: number): string {
   const type = schemaToTypeScript(variant, `${indent}   `, depth + 1);
-  return `\n${indent} | ${withNull(type, variant)}${comments([descriptionOf(variant), defaultOf(variant)])}`;
+  return `\n${indent} | ${withNull(type, variant)}${comments([descriptionOf(variant), defaultOf(variant, true)])}`;
 }
 
 function objectType(schema: Schema, indent: string, depth: number): string {
@@ -120,11 +120,12 @@ function withNull(type: string, schema: unknown): string {
   return isSchema(schema) && schema['nullable'] === true && !type.includes('null') ? `${type} | null` : type;
 }
 
-function defaultOf(schema: unknown): string | undefined {
+/** Defaults of enums are shown bare, except where `quoted`. */
+function defaultOf(schema: unknown, quoted = false): string | undefined {
   if (!isSchema(schema) || schema['default'] === undefined) return undefined;
   const value = schema['default'];
   if (typeof value !== 'string') return `default: ${JSON.stringify(value)}`;
-  return isEnum(schema) ? `default: ${value}` : `default: "${value}"`;
+  return isEnum(schema) && !quoted ? `default: ${value}` : `default: "${value}"`;
 }
 
 function descriptionOf(schema: unknown): string | undefined {

@@ -103,6 +103,10 @@ const KITCHEN_SINK: Tool[] = [
         },
         either: { type: ['integer', 'null'] },
         anything: {},
+        list_of_choices: {
+          type: 'array',
+          items: { oneOf: [{ type: 'string', enum: ['x'], default: 'x', description: 'an x' }, { type: 'null' }] },
+        },
       },
       required: ['string_enum'],
     },
