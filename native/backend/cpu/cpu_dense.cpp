@@ -63,7 +63,7 @@ void run(Step& s, const SelectRows& op) {
 void run(Step& s, const Logits& op) {
   BufferState& out = s.cpu.resources.buffer(op.out);
   dense(s, op.x, s.cpu.resources.buffer(op.x).row(0), s.rows.rows,
-        {{&s.cpu.resources.weight(op.w), nullptr, out.row(0), out.cols}});
+        {{&s.cpu.resources.weight(op.w), nullptr, out.row(0), out.cols}}, true);
   if (s.stop && s.stop->load(std::memory_order_relaxed)) return;
   for (uint32_t r = 0; r < s.rows.rows; ++r) {
     const float* row = out.row(r);

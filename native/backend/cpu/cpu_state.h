@@ -40,10 +40,11 @@ class Arena {
   size_t size_ = 0;
 };
 
-/// Rows of one buffer in int8, kept until the buffer is written again.
+/// Rows of one buffer in int8, kept until the buffer is written again. With two planes, record 2r is the row and record
+/// 2r + 1 what its rounding left over, in int8 as well.
 struct QuantisedRows {
   Arena memory;
-  uint32_t rows = 0, cols = 0;  // rows == 0: nothing
+  uint32_t rows = 0, cols = 0, planes = 1;  // rows == 0: nothing
   QuantRow row(uint32_t r);
 };
 
@@ -54,7 +55,8 @@ struct PreparedRows {
   std::vector<Group> groups;
   std::vector<const float*> rows;  // float: [all rows of all groups]
   std::vector<QuantTile> tiles;    // int8
-  std::vector<uint32_t> tile_rows; // int8: first row of each tile
+  std::vector<uint32_t> tile_rows; // int8: first record of each tile
+  uint32_t planes = 1;             // int8: records a row
 };
 
 /// Cosines and sines of a step's rows for one rope table, concentration included.
@@ -81,6 +83,7 @@ struct CpuState {
   std::vector<RopeAngles> angles;           // [ropes]
   PreparedRows float_rows, int8_rows;       // of the matmul that runs
   std::vector<uint32_t> order, counts;      // of prepare_grouped: row numbers, and how many each group has
+  std::vector<uint32_t> records;            // of prepare_grouped: the same as records of QuantisedRows
   std::vector<uint32_t> slots, active, expert_begin;  // of the experts: routes sorted by expert, experts in use, ends
   Arena tiles, temporary, partial;
 
@@ -98,7 +101,7 @@ struct Step {
   void reserve(uint32_t cols, size_t results) const {
     for (ThreadScratch& t : cpu.scratch) {
       t.strip.need(strip_scratch_bytes(cols));
-      t.out.need(results * sizeof(float));
+      t.out.need(2 * results * sizeof(float));  // two planes
     }
   }
 

@@ -14,13 +14,20 @@ QuantRow record(std::byte* p, uint32_t cols) {
   return {reinterpret_cast<int8_t*>(p), scale, correction, correction + blocks, reinterpret_cast<float*>(correction + 2 * blocks)};
 }
 
-void quantise_rows(Step& s, QuantisedRows& to, const float* x, uint32_t rows, uint32_t cols) {
-  if (to.rows == rows && to.cols == cols) return;
+void quantise_rows(Step& s, QuantisedRows& to, const float* x, uint32_t rows, uint32_t cols, uint32_t planes) {
+  if (to.rows == rows && to.cols == cols && to.planes == planes) return;
   to.rows = 0;
-  to.memory.need(record_bytes(cols) * rows);
-  to.cols = cols;
-  s.parallel(rows, 4, 10.0 * rows * cols, [&](uint32_t, uint32_t r) {
-    s.cpu.kernels.quantise(x + size_t(r) * cols, cols, to.row(r));
+  to.memory.need(record_bytes(cols) * rows * planes);
+  to.cols = cols, to.planes = planes;
+  s.reserve(cols, 0);
+  s.parallel(rows, 4, 10.0 * rows * cols * planes, [&](uint32_t thread, uint32_t r) {
+    const float* row = x + size_t(r) * cols;
+    const QuantRow first = to.row(r * planes);
+    s.cpu.kernels.quantise(row, cols, first);
+    if (planes == 1) return;
+    float* rest = s.cpu.scratch[thread].strip.as<float>();
+    for (uint32_t c = 0; c < cols; ++c) rest[c] = row[c] - first.scale[c / 32] * static_cast<float>(first.q[c]);
+    s.cpu.kernels.quantise(rest, cols, to.row(r * planes + 1));
   });
   to.rows = rows;
 }
@@ -57,27 +64,33 @@ bool uses_int8(const CpuState& cpu, const Matrix& w) {
 
 namespace {
 
-void set_groups(const CpuState& cpu, bool int8, PreparedRows& out) {
+void set_groups(const CpuState& cpu, uint32_t planes, bool int8, PreparedRows& out) {
   out.groups.clear(), out.rows.clear(), out.tiles.clear(), out.tile_rows.clear();
+  out.planes = planes;
   uint32_t begin = 0;
   for (uint32_t count : cpu.counts) {
-    out.groups.push_back({begin, count, 0, int8 ? (count + tile_tokens - 1) / tile_tokens : 0});
-    begin += count;
+    out.groups.push_back({begin, count * planes, 0, int8 ? (count * planes + tile_tokens - 1) / tile_tokens : 0});
+    begin += count * planes;
   }
 }
 
 void prepare_float(Step& s, const float* x, uint32_t cols) {
   PreparedRows& out = s.cpu.float_rows;
-  set_groups(s.cpu, false, out);
+  set_groups(s.cpu, 1, false, out);
   for (uint32_t row : s.cpu.order) out.rows.push_back(x + size_t(row) * cols);
 }
 
-void prepare_int8(Step& s, Buffer buffer, const float* x, uint32_t rows, uint32_t cols) {
+void prepare_int8(Step& s, Buffer buffer, const float* x, uint32_t rows, uint32_t cols, uint32_t planes) {
   PreparedRows& out = s.cpu.int8_rows;
-  set_groups(s.cpu, true, out);
+  set_groups(s.cpu, planes, true, out);
   QuantisedRows& source = s.cpu.quantised[buffer.id];
-  quantise_rows(s, source, x, rows, cols);
-  std::byte* memory = s.cpu.tiles.need(record_bytes(cols) * s.cpu.order.size());
+  quantise_rows(s, source, x, rows, cols, planes);
+  std::vector<uint32_t>& records = s.cpu.records;
+  records.clear();
+  for (uint32_t row : s.cpu.order) {
+    for (uint32_t p = 0; p < planes; ++p) records.push_back(row * planes + p);
+  }
+  std::byte* memory = s.cpu.tiles.need(record_bytes(cols) * records.size());
   for (PreparedRows::Group& g : out.groups) {
     g.tile_begin = static_cast<uint32_t>(out.tiles.size());
     for (uint32_t i = 0, done = 0; i < g.tile_count; ++i) {  // equal tiles rather than full ones and a rest
@@ -87,24 +100,32 @@ void prepare_int8(Step& s, Buffer buffer, const float* x, uint32_t rows, uint32_
       done += tokens;
     }
   }
-  s.parallel(static_cast<uint32_t>(out.tiles.size()), 1, 2.0 * s.cpu.order.size() * cols,
-             [&](uint32_t, uint32_t i) { pack_tile(out.tiles[i], &s.cpu.order[out.tile_rows[i]], source); });
+  s.parallel(static_cast<uint32_t>(out.tiles.size()), 1, 2.0 * records.size() * cols,
+             [&](uint32_t, uint32_t i) { pack_tile(out.tiles[i], &records[out.tile_rows[i]], source); });
+}
+
+/// Adds the results of the two planes: out[2i] + out[2i + 1] becomes out[i].
+void fold(float* out, uint32_t rows) {
+  for (uint32_t i = 0; i < rows; ++i) {
+    for (uint32_t r = 0; r < strip_rows; ++r) out[i * strip_rows + r] = out[2 * i * strip_rows + r] + out[(2 * i + 1) * strip_rows + r];
+  }
 }
 
 }  // namespace
 
-void prepare_grouped(Step& s, std::initializer_list<const Matrix*> weights, Buffer buffer, const float* x, uint32_t rows) {
+void prepare_grouped(Step& s, std::initializer_list<const Matrix*> weights, Buffer buffer, const float* x, uint32_t rows, bool fine) {
   bool floats = false, ints = false;
   for (const Matrix* w : weights) (uses_int8(s.cpu, *w) ? ints : floats) = true;
-  if (floats) prepare_float(s, x, (*weights.begin())->cols);
-  if (ints) prepare_int8(s, buffer, x, rows, (*weights.begin())->cols);
+  const Matrix& first = **weights.begin();
+  if (floats) prepare_float(s, x, first.cols);
+  if (ints) prepare_int8(s, buffer, x, rows, first.cols, two_planes(first, fine) ? 2 : 1);
 }
 
-void prepare(Step& s, std::initializer_list<const Matrix*> weights, Buffer buffer, const float* x, uint32_t rows) {
+void prepare(Step& s, std::initializer_list<const Matrix*> weights, Buffer buffer, const float* x, uint32_t rows, bool fine) {
   s.cpu.counts.assign(1, rows);
   s.cpu.order.resize(rows);
   for (uint32_t r = 0; r < rows; ++r) s.cpu.order[r] = r;
-  prepare_grouped(s, weights, buffer, x, rows);
+  prepare_grouped(s, weights, buffer, x, rows, fine);
 }
 
 void compute_strip(Step& s, uint32_t thread, const Matrix& w, uint32_t expert, uint32_t strip, uint32_t group, float* out) {
@@ -125,6 +146,7 @@ void compute_strip(Step& s, uint32_t thread, const Matrix& w, uint32_t expert, u
   constexpr uint32_t most = 64;
   QuantTile local[most];
   const PreparedRows::Group& g = s.cpu.int8_rows.groups[group];
+  float* results = out;
   for (uint32_t done = 0, n = 0; done < g.tile_count; done += n) {
     for (n = 0; n < most && done + n < g.tile_count; ++n) {
       local[n] = s.cpu.int8_rows.tiles[g.tile_begin + done + n];
@@ -133,6 +155,7 @@ void compute_strip(Step& s, uint32_t thread, const Matrix& w, uint32_t expert, u
     }
     s.cpu.kernels.strip_q8(span, local, n, scratch);
   }
+  if (s.cpu.int8_rows.planes == 2) fold(results, g.count / 2);
 }
 
 namespace {
@@ -150,10 +173,10 @@ void deliver(const Target& t, uint32_t strip, uint32_t rows, const float* from) 
 
 }  // namespace
 
-void dense(Step& s, Buffer buffer, const float* x, uint32_t rows, std::initializer_list<Target> targets) {
+void dense(Step& s, Buffer buffer, const float* x, uint32_t rows, std::initializer_list<Target> targets, bool fine) {
   const Target* all = targets.begin();
   const size_t n = targets.size();
-  prepare(s, {all[0].w, all[n > 1 ? 1 : 0].w, all[n > 2 ? 2 : 0].w}, buffer, x, rows);  // at most q, k and v
+  prepare(s, {all[0].w, all[n > 1 ? 1 : 0].w, all[n > 2 ? 2 : 0].w}, buffer, x, rows, fine);  // at most q, k and v
   uint32_t strips = 0;
   double work = 0.0;
   for (const Target& t : targets) {
