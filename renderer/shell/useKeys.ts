@@ -32,9 +32,13 @@ function withControl(event: KeyboardEvent): (() => void) | undefined {
   return undefined;
 }
 
+/** At once where the field is there, so that the next key already lands in it. */
 function focus(selector: string, onChatPage: boolean): void {
   if (onChatPage && currentPage().name !== 'chat') goTo('chat');
-  requestAnimationFrame(() => document.querySelector<HTMLElement>(selector)?.focus());
+  const field = (): HTMLElement | null => document.querySelector<HTMLElement>(selector);
+  const now = field();
+  if (now) now.focus();
+  else requestAnimationFrame(() => field()?.focus());
 }
 
 function deleteOpenChat(): void {
