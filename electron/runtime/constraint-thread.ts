@@ -3,7 +3,7 @@
 import type { ChatInput } from '../contract/chat';
 import { HearthError } from '../contract/errors';
 import type { NativeTokenizerData } from './addon';
-import { ConstraintMaker, type Constraint, type ConstraintPlan } from './constraints';
+import { ConstraintMaker, type Constraint, type ConstraintPlan, type Output } from './constraints';
 import { harmonyTokens } from './harmony';
 import { JobThread, serveJobs } from './job-thread';
 import { createTokenizer } from './tokenizer';
@@ -30,6 +30,7 @@ interface ThreadData {
 type Task =
   | { kind: 'begin'; run: number; chat: ChatInput; thinking: boolean }
   | { kind: 'next'; run: number; tokens: number[] }
+  | { kind: 'check'; run: number; output: Output }
   | { kind: 'end'; run: number };
 
 export interface ConstraintRun {
@@ -37,6 +38,8 @@ export interface ConstraintRun {
   wholeCall: boolean;
   /** `tokens`: those since the last call, END_THOUGHTS among them. */
   next(tokens: number[]): Promise<NextTokens>;
+  /** Ends it; gives what is wrong with the finished output, or null. */
+  check(output: Output): Promise<string | null>;
   end(): void;
 }
 
@@ -63,7 +66,12 @@ export class ConstraintThread {
     try {
       const begun = await thread.run({ kind: 'begin', run, chat, thinking }, signal);
       const { wholeCall } = begun as { wholeCall: boolean };
-      return { wholeCall, end, next: (tokens) => thread.run({ kind: 'next', run, tokens }) as Promise<NextTokens> };
+      return {
+        wholeCall,
+        next: (tokens) => thread.run({ kind: 'next', run, tokens }) as Promise<NextTokens>,
+        check: (output) => thread.run({ kind: 'check', run, output }) as Promise<string | null>,
+        end,
+      };
     } catch (error) {
       end(); // an aborted one is still begun
       throw error;
@@ -87,7 +95,14 @@ export class ConstraintThread {
 class Run {
   private forcing: number[] = [];
 
-  constructor(private readonly constraint: Constraint) {}
+  constructor(
+    private readonly constraint: Constraint,
+    private readonly plan: ConstraintPlan,
+  ) {}
+
+  check(output: Output): string | null {
+    return this.plan.check(output);
+  }
 
   next(tokens: readonly number[]): NextTokens {
     for (const token of tokens) this.take(token);
@@ -124,19 +139,17 @@ export function serveConstraints(): boolean {
         return beginRun(runs, task.run, plan, task.thinking);
       }
       const run = runs.get(task.run);
-      if (task.kind === 'next') {
-        if (!run) throw new HearthError('internal', 'The state of the constraint was lost.');
-        return run.next(task.tokens);
-      }
+      if (!run && task.kind !== 'end') throw new HearthError('internal', 'The state of the constraint was lost.');
+      if (task.kind === 'next') return run?.next(task.tokens);
       runs.delete(task.run);
       run?.end();
-      return {};
+      return task.kind === 'check' ? run?.check(task.output) : {};
     };
   });
 }
 
 function beginRun(runs: Map<number, Run>, id: number, plan: ConstraintPlan | null, thinking: boolean) {
   if (!plan) throw new HearthError('internal', 'There is nothing to enforce.');
-  runs.set(id, new Run(plan.begin({ thinking })));
+  runs.set(id, new Run(plan.begin({ thinking }), plan));
   return { wholeCall: plan.wholeCall };
 }

@@ -36,6 +36,8 @@ export interface Outcome {
   guide?: NativeGuide | Promise<NativeGuide>;
   /** It is over for us: the engine may stop. */
   over: boolean;
+  /** What is wrong with the whole answer, or null: its end, the last event, must wait for that. */
+  verdict?: Promise<string | null>;
 }
 
 type TokenEvent = Extract<NativeEvent, { kind: 'token' }>;
@@ -52,6 +54,7 @@ export class Generation {
   private cached = 0;
   private echo: Echo | undefined;
   private over = false;
+  private verdict: Outcome['verdict'];
   /** Of the batch at hand. */
   private batch: { index: number; tokenIds: number[]; parts: Part[]; logprobs: TokenLogprob[] };
 
@@ -75,7 +78,7 @@ export class Generation {
     }
     this.logprobs.release(this.textShown);
     this.batch = emptyBatch(this.count);
-    return reason ? { events: this.finish(reason), over: true } : undefined;
+    return reason ? this.outcome(this.finish(reason)) : undefined;
   }
 
   /** Where the row must first wait for us; undefined: nowhere. */
@@ -94,12 +97,17 @@ export class Generation {
       else out.push(...this.onFinished(event));
     }
     if (!this.over) out.push(...this.flush());
-    return { events: out, over: this.over, ...(guide && !this.over && { guide }) };
+    return this.outcome(out, guide);
   }
 
   /** An end that comes from outside: cancelled, or an error of the engine. */
   endWith(reason: 'cancelled' | 'error', error?: HearthError): GenerationEvent[] {
     return this.over ? [] : this.finish(reason, error);
+  }
+
+  private outcome(events: GenerationEvent[], guide?: Outcome['guide']): Outcome {
+    const { over, verdict } = this;
+    return { events, over, ...(guide && !over && { guide }), ...(verdict && { verdict }) };
   }
 
   private position() {
@@ -180,9 +188,8 @@ export class Generation {
   }
 
   private finish(reason: FinishReason, error?: HearthError): GenerationEvent[] {
-    const { reader, stops, stopwatch, promptTokens } = this.setup;
+    const { reader, stops, stopwatch, promptTokens, guide } = this.setup;
     this.over = true;
-    this.setup.guide.end();
     this.show(reader.end());
     if (stops.stopped === undefined) {
       this.showText(stops.finish());
@@ -194,10 +201,14 @@ export class Generation {
       reasoningTokens: this.tokensOf.reasoning,
       cachedTokens: this.cached,
     };
+    const why = this.reason(reason);
+    // A stop string cuts an answer as a limit does: what is cut is not checked.
+    const whole = (why === 'stop' || why === 'tool_calls') && stops.stopped === undefined;
+    this.verdict = guide.end(whole ? reader.output : undefined);
     const end: GenerationEvent = {
       kind: 'end',
       id: this.id,
-      reason: this.reason(reason),
+      reason: why,
       usage,
       timings: stopwatch.timings(promptTokens - this.cached),
       ...(error && { error: error.toShape() }),

@@ -4,7 +4,8 @@ import { HearthError } from '../contract/errors';
 import type { BenchResult, GenerationEvent, Loaded, Stats } from '../contract/runtime';
 import type { Addon, NativeEngine, NativeEvent, NativeGuide, NativeInspection, NativeRequest } from './addon';
 import { bench, fractions, type BenchParams } from './bench';
-import { Generation } from './generation';
+import { checkedEnd } from './end-check';
+import { Generation, type Outcome } from './generation';
 import { HarmonyParser } from './harmony';
 import { needsConstraint, type ConstraintRun, type ConstraintThread } from './constraint-thread';
 import type { FullParams } from './host-link';
@@ -200,7 +201,7 @@ export class ModelSession {
     });
     const replayed = generation.replay(request.resumeTokens ?? []);
     if (replayed) {
-      this.parts.emit([generation.start(), ...replayed.events]);
+      this.parts.emit([generation.start(), ...this.eventsOf(++this.lastRow, replayed)]);
       return;
     }
     const number = ++this.lastRow;
@@ -229,10 +230,23 @@ export class ModelSession {
           this.rows.delete(number);
           this.parts.engine.cancel(number);
         }
-        return outcome.events;
+        return this.eventsOf(number, outcome);
       },
       cancel: () => generation.endWith('cancelled'),
     };
+  }
+
+  /** The end of an answer that is being checked follows later; it can still be cancelled. */
+  private eventsOf(number: number, { events, verdict }: Outcome): GenerationEvent[] {
+    const end = events.at(-1);
+    if (!verdict || end?.kind !== 'end') return events;
+    this.rows.set(number, { id: end.id, onEvents: () => [], cancel: () => [{ ...end, reason: 'cancelled' }] });
+    void checkedEnd(end, verdict).then((checked) => {
+      if (!this.rows.delete(number)) return;
+      this.parts.emit([checked]);
+      this.tellIdle();
+    });
+    return events.slice(0, -1);
   }
 
   /** A constraint that is lost ends the request: it must not go on unconstrained. */

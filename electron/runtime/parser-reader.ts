@@ -18,15 +18,19 @@ export class ParserReader implements OutputReader {
   }
 
   get place(): Place {
-    const { place, counts } = this.parser;
+    const { place } = this.parser;
     if (place === 'analysis') return 'reasoning';
     if (place === 'tool') return 'tool';
-    // Text before a tool call is no answer yet: thoughts may go on after it. Nor is an answer without a word.
-    return place === 'final' && counts.text > 0 ? 'text' : 'markup';
+    // Text before a tool call is no answer yet: thoughts may go on after it.
+    return place === 'final' ? 'text' : 'markup';
   }
 
   get calledTool(): boolean {
     return this.parser.result().toolCalls.length > 0;
+  }
+
+  get output() {
+    return this.parser.result();
   }
 
   beginAnswer(): readonly number[] | null {

@@ -5,6 +5,7 @@ import type { OutputReader, Place, Reading } from './reader';
 export class RawReader implements OutputReader {
   readonly place: Place = 'text';
   readonly calledTool = false;
+  readonly output = { content: '', toolCalls: [] };
   private readonly decoder = new StreamDecoder();
 
   constructor(private readonly tokenizer: Tokenizer) {}
@@ -12,6 +13,7 @@ export class RawReader implements OutputReader {
   push(token: number): Reading {
     if (this.tokenizer.isControl(token)) return { parts: [], place: 'markup' };
     const delta = this.decoder.push(this.tokenizer.bytes(token));
+    this.output.content += delta;
     return { parts: delta === '' ? [] : [{ channel: 'text', delta }], place: 'text' };
   }
 

@@ -1,5 +1,6 @@
 // How output tokens become what a person or a client sees: the one face of the harmony parser and of plain text.
 import type { Part } from '../contract/runtime';
+import type { Output } from './constraints';
 
 /** What a token is part of; `markup` is never shown. */
 export type Place = 'markup' | 'reasoning' | 'text' | 'tool';
@@ -18,6 +19,8 @@ export interface OutputReader {
   readonly place: Place;
   /** A tool of the client has been called. */
   readonly calledTool: boolean;
+  /** The answer as a whole; final only after end(). */
+  readonly output: Output;
   /** Tokens that end the thoughts here and begin the answer; null where there is nothing to force. */
   beginAnswer(): readonly number[] | null;
 }

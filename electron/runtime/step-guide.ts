@@ -2,6 +2,7 @@
 // the header of the final answer, and a constraint allows only some tokens. Decisions only: the engine is elsewhere.
 import type { NativeGuide } from './addon';
 import { END_THOUGHTS, type ConstraintRun } from './constraint-thread';
+import type { Output } from './constraints';
 import type { Place } from './reader';
 
 export interface Position {
@@ -17,7 +18,8 @@ export interface RowGuide {
   nextPause(count: number, position: Position): number | undefined;
   /** The word for a row that is paused before output token `index`. */
   at(index: number, position: Position): NativeGuide | Promise<NativeGuide>;
-  end(): void;
+  /** Nothing more comes. `output`: what ended by itself, to be checked as a whole; gives what is wrong with it, or null. */
+  end(output?: Output): Promise<string | null> | undefined;
 }
 
 /** Only inside a thought: a header may be that of a tool call, which must not be broken. */
@@ -39,6 +41,7 @@ export class ThoughtGuide implements RowGuide {
   ) {}
 
   accept(token: number, before: Position): void {
+    if (before.place === 'text') this.answering = true;
     this.force(before);
     if (this.forcing[0] === token) this.forcing.shift();
     else this.forcing = [];
@@ -60,8 +63,8 @@ export class ThoughtGuide implements RowGuide {
     return { index, ...(next !== undefined && { pauseAt: next }) };
   }
 
-  end(): void {
-    // Nothing is held.
+  end(): undefined {
+    // Nothing is held, nothing was demanded.
   }
 
   private force(position: Position): void {
@@ -100,8 +103,10 @@ export class ConstrainedGuide implements RowGuide {
     return { index, ...(mask && { mask }), pauseAt: index + 1 };
   }
 
-  end(): void {
+  end(output?: Output): Promise<string | null> | undefined {
+    if (output) return this.run.check(output);
     this.run.end();
+    return undefined;
   }
 
   private endThoughts(position: Position): void {

@@ -86,7 +86,10 @@ export class PlainParser implements OutputParser {
         return 'ended';
       case 'call':
         return 'tool';
-      default:
+      case 'start':
+        // A thought may still begin: only `<think>` or a word decides.
+        return 'between';
+      case 'answer':
         return this.options.wholeCall ? 'tool' : 'final';
     }
   }

@@ -225,6 +225,56 @@ describe('constraints', () => {
     }
   });
 
+  const share = {
+    type: 'object',
+    properties: { share: { type: 'number', maximum: 1 } },
+    required: ['share'],
+    additionalProperties: false,
+  };
+  const shareFormat = { responseFormat: { type: 'json_schema' as const, name: 'answer', schema: share } };
+
+  it('do not pass off as right what only the last check can see, also after a resume', async () => {
+    const request = { input: chatInput({ final: '{"share": 7.5}' }, shareFormat), maxTokens: 200 };
+    const answer = await runtime.run(request);
+    expect(answer.text).toBe('{"share": 7.5}');
+    expect(answer.end).toMatchObject({ reason: 'error', error: { code: 'unsupported_schema' } });
+    expect(answer.end.error?.message).toMatch(/share must be <= 1\.$/);
+    const again = await runtime.run({ ...request, resumeTokens: answer.tokens });
+    expect(again.end).toMatchObject({ reason: 'error', error: answer.end.error, usage: answer.end.usage });
+    const fine = chatInput({ final: '{"share": 0.5}' }, shareFormat);
+    expect((await runtime.run({ input: fine, maxTokens: 200 })).end).toMatchObject({ reason: 'stop' });
+  });
+
+  it('check the arguments of a call as well', async () => {
+    const picky = [{ name: 'weather', parameters: share }];
+    const input = chatInput(
+      { call: { name: 'weather', arguments: '{"share": 3}' } },
+      { tools: picky, toolChoice: 'required' },
+    );
+    const answer = await runtime.run({ input, maxTokens: 300 });
+    expect(answer.end).toMatchObject({ reason: 'error', error: { code: 'unsupported_schema' } });
+    expect(answer.end.error?.message).toContain('the arguments of "weather"');
+  });
+
+  it('do not blame an answer that was cut for being incomplete', async () => {
+    const input = chatInput({ final: '{"share": 7.5}' }, shareFormat);
+    expect((await runtime.run({ input, answerTokens: 8 })).end.reason).toBe('length');
+    const stopped = await runtime.run({ input, maxTokens: 200, stop: ['7.'] });
+    expect(stopped).toMatchObject({ text: '{"share": ', end: { reason: 'stop' } });
+  });
+
+  it('are finished and checked before a drain is over', async () => {
+    const other = new Runtime();
+    await other.load();
+    const input = chatInput({ final: '{"share": 7.5}', delayMs: 5 }, shareFormat);
+    const answer = other.run({ id: 'last', input, maxTokens: 200 });
+    await until(() => other.soFar('last').length > 0);
+    await other.process.call('drain', {});
+    expect(other.soFar('last').at(-1)).toMatchObject({ kind: 'end', reason: 'error' });
+    await answer;
+    await other.process.shutdown();
+  });
+
   it('refuse a schema that cannot be enforced, by name', async () => {
     const input = chatInput(
       { final: 'x' },

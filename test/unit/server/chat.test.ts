@@ -216,6 +216,25 @@ describe('a stream', () => {
     expect(events).not.toContain('[DONE]');
   });
 
+  it('an answer that its schema refuses is an error, not an answer, streamed or not', async () => {
+    const server = await startServer();
+    const message = 'The answer is not what the schema asks for: output/share must be <= 1.';
+    server.supervisor.script = says(['{"share": 7.5}'], {
+      reason: 'error',
+      error: { code: 'unsupported_schema', message },
+    });
+    const error = {
+      type: 'invalid_request_error',
+      code: 'unsupported_schema',
+      message: expect.stringContaining(message),
+    };
+    const whole = await chat(server);
+    expect(whole.status).toBe(400);
+    expect(whole.body.error).toMatchObject(error);
+    const events = eventsOf((await stream(server)).raw);
+    expect(events.at(-1)).toMatchObject({ error });
+  });
+
   it('headers go out while the prompt is still being read', async () => {
     const server = await startServer();
     server.supervisor.script = says([{ pause: 4600 }, 'late']);

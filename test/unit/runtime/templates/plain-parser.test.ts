@@ -83,6 +83,23 @@ it('begins the answer when thoughts have run long enough', () => {
   expect(parser.counts.text).toBeGreaterThanOrEqual(tokenizer.encode('Yes.').length);
 });
 
+it('does not take the beginning for the answer while a thought may still begin', () => {
+  for (const options of [{}, { tools: ['look'], wholeCall: true }]) {
+    const parser = new PlainParser(tokenizer, options);
+    const answer = options.wholeCall ? 'tool' : 'final';
+    expect(parser.place).toBe('between');
+    for (const id of tokenizer.encode('\n')) parser.push(id);
+    expect(parser.place).toBe('between');
+    for (const id of tokenizer.encode('<think>')) parser.push(id);
+    expect(parser.place).toBe('analysis');
+    for (const id of tokenizer.encode('</think>')) parser.push(id);
+    expect(parser.place).toBe(answer);
+    const plain = new PlainParser(tokenizer, options);
+    for (const id of tokenizer.encode('<b')) plain.push(id);
+    expect(plain.place).toBe(answer);
+  }
+});
+
 it('ignores everything after the end, and control tokens anywhere', () => {
   const parser = new PlainParser(tokenizer);
   const ids = [...tokenizer.encodeTrusted('a<|call|>b<|return|>c'), -1, 1e9];
