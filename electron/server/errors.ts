@@ -6,14 +6,17 @@ export interface OpenAiError {
   error: { message: string; type: string; param: string | null; code: string | null };
 }
 
-const GIB = 1024 ** 3;
+/** Tokens for the context, bytes for all else: memory and files. */
+function amount(code: HearthError['code'], value: number): string {
+  if (code === 'context_length_exceeded') return `${value} tokens`;
+  if (value < 1024 ** 2) return `${value} bytes`;
+  return value < 1024 ** 3 ? `${(value / 1024 ** 2).toFixed(1)} MiB` : `${(value / 1024 ** 3).toFixed(1)} GiB`;
+}
 
-/** Numbers that the sentence does not hold yet. Tokens for the context, bytes for memory. */
+/** Numbers that the sentence does not hold yet. */
 function numbers({ code, message, needed, available }: HearthError): string {
   if (needed === undefined || available === undefined || /\d{2,}.*\d{2,}/s.test(message)) return '';
-  const memory = code === 'out_of_ram' || code === 'out_of_vram';
-  const show = (value: number) => (memory ? `${(value / GIB).toFixed(1)} GiB` : `${value} tokens`);
-  return ` (${show(needed)} needed, ${show(available)} available)`;
+  return `${amount(code, needed)} needed, ${amount(code, available)} available`;
 }
 
 /** The remedy of a request that is wrong is in its message already: it names the field. */
@@ -27,7 +30,10 @@ function saysRemedy({ message, remedy }: HearthError): boolean {
 
 /** The sentence for a client that sees nothing but the message. */
 export function sentence(error: HearthError): string {
-  const words = `${error.message.replace(/[.\s]+$/, '')}${numbers(error)}.`;
+  const text = error.message.replace(/[.\s]+$/, '');
+  const known = numbers(error);
+  // A question keeps its mark; what follows is a sentence of its own.
+  const words = /[?!]$/.test(text) ? `${text}${known && ` (${known}.)`}` : `${text}${known && ` (${known})`}.`;
   return SELF_EXPLAINING.has(error.code) || saysRemedy(error) ? words : `${words} ${error.remedy}`;
 }
 

@@ -123,6 +123,21 @@ describe('words of errors', () => {
     expect(sentence(file)).toBe('a.gguf is too short; download it again.');
   });
 
+  it('the size of a file is not told in tokens', () => {
+    const short = new HearthError('bad_file', 'a.gguf ends too early', { needed: 24, available: 12 });
+    expect(sentence(short)).toMatch(/^a\.gguf ends too early \(24 bytes needed, 12 bytes available\)\. /);
+    const large = new HearthError('bad_file', 'a.gguf ends too early', { needed: 3 * 1024 ** 2, available: 12 });
+    expect(sentence(large)).toContain('(3.0 MiB needed, 12 bytes available)');
+  });
+
+  it('a question keeps its mark and gets no full stop', () => {
+    expect(sentence(new HearthError('invalid_request', 'temperature: did you mean 0.7?'))).toBe(
+      'temperature: did you mean 0.7?',
+    );
+    const file = new HearthError('bad_file', 'Is this a model?', { needed: 24, available: 12 });
+    expect(sentence(file)).toMatch(/^Is this a model\? \(24 bytes needed, 12 bytes available\.\) Download/);
+  });
+
   it('what broke inside is not told to strangers', () => {
     const error = fromThrown(new TypeError('cannot read /home/user/secret of undefined'));
     expect(error.status).toBe(500);
