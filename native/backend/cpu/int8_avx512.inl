@@ -28,10 +28,10 @@ inline void direct(Source& source, const Strip& s, const QuantTile& tile) {
   constexpr bool minimum = Source::with_minimum, sub = Source::with_sub;
   __m512 acc[N];
   for (uint32_t t = 0; t < N; ++t) acc[t] = _mm512_setzero_ps();
-  const auto* ahead = reinterpret_cast<const char*>(s.data) + 16 * s.row_stride;  // the next strip of this matrix
+  const auto* ahead = reinterpret_cast<const char*>(s.data) + 16 * s.row_stride;  // the next strip, into L2: it would not fit L1
   const size_t share = 16 * s.row_stride / (s.cols / 32);
   for (uint32_t b = 0; b < s.cols / 32; ++b) {
-    for (size_t line = 0; line < share; line += 64) _mm_prefetch(ahead + b * share + line, _MM_HINT_T0);
+    for (size_t line = 0; line < share; line += 64) _mm_prefetch(ahead + b * share + line, _MM_HINT_T1);
     source.begin(b);
     __m512i first[N][4], second[N][4];
 #pragma GCC unroll 4
