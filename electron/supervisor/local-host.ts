@@ -4,9 +4,10 @@ import type { GenerationEvent, Loaded, LoadOptions, Method, Params, Result, Stat
 import { HearthError } from '../contract/errors';
 import type { Answer } from './answer';
 import type { HostExit, SpawnHost } from './host';
-import { nextWaiting, onCrash, resumes } from './policy';
+import { HANG_MS, nextWaiting, onCrash, resumes } from './policy';
 import { RuntimeProcess } from './runtime-process';
 import type { ModelRef } from './types';
+import { watchForHang } from './watchdog';
 
 export type LoadPhase = 'open' | 'weights' | 'tokenizer' | 'warmup';
 export type HostState = 'booting' | 'ready' | 'restarting' | 'failed' | 'closed';
@@ -37,6 +38,8 @@ export interface LocalHostOptions {
   load: Omit<LoadOptions, 'path'>;
   /** Most requests with the runtime at once. */
   slots: number;
+  /** See policy.ts; absent: HANG_MS. */
+  hangMs?: number;
   /** Something that `active` shows has changed. */
   onChange(): void;
   onPhase(phase: LoadPhase, fraction: number): void;
@@ -152,7 +155,18 @@ export class LocalHost implements ModelHost {
     this.process = process;
     await process.ready;
     this.loaded = await process.call('load', { path: this.ref.path, ...options });
+    this.watch(process);
     return this.loaded;
+  }
+
+  /** A hang becomes a crash: what follows is the same. */
+  private watch(process: RuntimeProcess): void {
+    const hangMs = this.options.hangMs ?? HANG_MS;
+    const isWorking = () => [...this.answers.values()].some((answer) => answer.sent);
+    watchForHang(process, isWorking, hangMs, () => {
+      this.options.log('warn', `the runtime of ${this.ref.name} has said nothing for ${hangMs / 1000} s; it is ended`);
+      process.kill();
+    });
   }
 
   private onEvent(event: GenerationEvent): void {

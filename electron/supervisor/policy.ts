@@ -24,6 +24,21 @@ export function resumes(crashes: number): boolean {
   return crashes <= REQUEST_CRASHES;
 }
 
+/** A runtime that has work and says nothing for so long, though asked, is ended and started again. */
+export const HANG_MS = 60_000;
+/** So often is it looked at in that time. Looks are counted and not the clock: after a sleep of the machine nobody is late. */
+export const HANG_LOOKS = 6;
+
+/** How many looks in a row found nothing said, after one more. */
+export function silenceAfter(silence: number, look: { working: boolean; heard: boolean }): number {
+  return look.working && !look.heard ? silence + 1 : 0;
+}
+
+/** The first silent look says little: the work may have come just before it. */
+export function isHung(silence: number): boolean {
+  return silence > HANG_LOOKS;
+}
+
 export interface Waiting {
   priority: 'interactive' | 'background';
   arrival: number;

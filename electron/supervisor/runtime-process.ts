@@ -39,6 +39,8 @@ export class RuntimeProcess {
   /** Rejects with runtime_crashed if the child ends first. */
   readonly ready: Promise<Ready>;
   readonly exited: Promise<HostExit>;
+  /** Messages that have come from the child. */
+  heard = 0;
   private readonly calls = new Map<number, Call>();
   private lastCall = 0;
   private dead = false;
@@ -98,6 +100,7 @@ export class RuntimeProcess {
 
   private onMessage(raw: unknown): void {
     if (this.dead) return;
+    this.heard += 1;
     const parsed = runtimeMessage.safeParse(raw);
     if (!parsed.success) {
       this.listener.onLog?.('error', `unreadable message from the runtime: ${parsed.error.message}`);

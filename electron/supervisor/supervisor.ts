@@ -28,6 +28,8 @@ export interface SupervisorOptions {
   slots?: number;
   /** Most requests that wait, for a slot or for a load. */
   maxWaiting?: number;
+  /** After so long without a word a runtime that has work is taken for hung; absent: a minute. */
+  hangMs?: number;
   telemetry?: Telemetry;
   log?(level: 'info' | 'warn' | 'error', text: string): void;
 }
@@ -250,6 +252,7 @@ class LocalSupervisor implements Supervisor {
       spawn: this.options.spawn,
       load,
       slots: this.options.slots ?? 8,
+      ...(this.options.hangMs !== undefined && { hangMs: this.options.hangMs }),
       onChange: () => this.changed(),
       onPhase: (phase, fraction) => {
         if (this.loading?.ref === ref) this.loading = { ref, phase, fraction };

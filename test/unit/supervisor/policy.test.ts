@@ -2,11 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { GenerationEvent } from '../../../electron/contract/runtime';
 import {
   CRASH_WINDOW_MS,
+  HANG_LOOKS,
   MODEL_CRASHES,
+  isHung,
   isNews,
   nextWaiting,
   onCrash,
   resumes,
+  silenceAfter,
 } from '../../../electron/supervisor/policy';
 
 const parts = (index: number, tokenIds: number[]): GenerationEvent => ({
@@ -37,6 +40,22 @@ describe('restarting', () => {
   it('ends a poisonous request before it has brought its model down for good', () => {
     const deaths = [1, 2, 3, 4, 5].findIndex((crashes) => !resumes(crashes)) + 1;
     expect(deaths).toBeLessThanOrEqual(MODEL_CRASHES);
+  });
+});
+
+describe('hanging', () => {
+  const after = (looks: { working: boolean; heard: boolean }[]) => looks.reduce(silenceAfter, 0);
+  const silent = { working: true, heard: false };
+
+  it('is a long silence with work at hand', () => {
+    expect(isHung(after(Array<typeof silent>(HANG_LOOKS).fill(silent)))).toBe(false);
+    expect(isHung(after(Array<typeof silent>(HANG_LOOKS + 1).fill(silent)))).toBe(true);
+  });
+
+  it('is neither idleness nor a word now and then', () => {
+    expect(isHung(after(Array<typeof silent>(100).fill({ working: false, heard: false })))).toBe(false);
+    const slow = Array.from({ length: 100 }, (_, i) => ({ working: true, heard: i % HANG_LOOKS === 0 }));
+    expect(isHung(after(slow))).toBe(false);
   });
 });
 

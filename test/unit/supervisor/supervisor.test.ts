@@ -150,6 +150,33 @@ describe('a runtime that dies', () => {
     });
   });
 
+  it.skipIf(process.platform === 'win32')(
+    'is replaced when it hangs instead of dying, and its answer goes on',
+    async () => {
+      const { supervisor, children } = start({ hangMs: 900 });
+      const whole = await collect(supervisor.generate(model('/m/one'), work({ tokens: 40 })));
+      const answer = collect(supervisor.generate(model('/m/one'), work({ tokens: 40, delayMs: 10 })));
+      await pause(150);
+      process.kill(children[0]?.pid ?? 0, 'SIGSTOP');
+      expect(await answer).toMatchObject({
+        text: whole.text,
+        tokens: whole.tokens,
+        starts: 1,
+        end: { reason: 'stop' },
+      });
+      expect(children).toHaveLength(2);
+      expect(isAlive(children[0]?.pid)).toBe(false);
+    },
+  );
+
+  it('is left alone when it is only slow, or has nothing to do', async () => {
+    const { supervisor, children } = start({ hangMs: 900 });
+    const answer = await collect(supervisor.generate(model('/m/one'), work({ tokens: 1, delayMs: 2500 })));
+    expect(answer.end?.reason).toBe('stop');
+    await pause(1200);
+    expect(children).toHaveLength(1);
+  });
+
   it('shows no token twice when a runtime repeats itself', async () => {
     const { supervisor } = start();
     const answer = await collect(supervisor.generate(model('/m/one'), work({ tokens: 5, twice: true })));
