@@ -228,7 +228,7 @@ describe('a stream', () => {
       code: 'unsupported_schema',
       message: expect.stringContaining(message),
     };
-    const whole = await chat(server);
+    const whole = await chat(server, {});
     expect(whole.status).toBe(400);
     expect(whole.body.error).toMatchObject(error);
     const events = eventsOf((await stream(server)).raw);
