@@ -87,7 +87,8 @@ Memory memory() {
   sysctlbyname("hw.memsize", &out.total, &size, nullptr, 0);
   vm_statistics64_data_t pages = {};
   mach_msg_type_number_t count = HOST_VM_INFO64_COUNT;
-  if (host_statistics64(mach_host_self(), HOST_VM_INFO64, reinterpret_cast<host_info64_t>(&pages), &count) == KERN_SUCCESS) {
+  if (host_statistics64(mach_host_self(), HOST_VM_INFO64, reinterpret_cast<host_info64_t>(&pages), &count) ==
+      KERN_SUCCESS) {
     out.free = (uint64_t(pages.free_count) + pages.inactive_count + pages.purgeable_count) * vm_kernel_page_size;
   }
   return out;
@@ -114,7 +115,9 @@ uint64_t entry_in(const char* path, const std::string& key) {
 /// Lowers `out` to what a container may use: limits of control groups, version 2, then 1.
 void apply_limits(Memory& out) {
   constexpr uint64_t none = std::numeric_limits<uint64_t>::max();
-  struct Files { const char *limit, *used, *stat, *cache; };
+  struct Files {
+    const char *limit, *used, *stat, *cache;
+  };
   constexpr Files versions[] = {
       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat", "inactive_file"},
       {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes",

@@ -1,5 +1,5 @@
-// Fuzzer of the GGUF reader: one input is one file; container, family, tokenizer, identity and every view are exercised.
-// With HEARTH_FUZZ_SEEDS set it first writes small right and nearly right files there.
+// Fuzzer of the GGUF reader: one input is one file; container, family, tokenizer, identity and every view are
+// exercised. With HEARTH_FUZZ_SEEDS set it first writes small right and nearly right files there.
 #include "fuzz/touch.h"
 #include "model/gguf_model.h"
 #include "test/make/models.h"
@@ -10,7 +10,8 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   // Small, so that most mutations hit something that is read.
   const make::LlamaSize small{8, 16, 2};
   const make::GptOssSize small_oss{1, 32, 32, 2, 2, 2, 1};
-  make::Gguf llama = make::llama_keys(small), oss = make::gpt_oss_keys(small_oss), older = make::gpt_oss_keys({1}, "gptoss");
+  make::Gguf llama = make::llama_keys(small), oss = make::gpt_oss_keys(small_oss),
+             older = make::gpt_oss_keys({1}, "gptoss");
   std::string whole = make::llama_tensors(llama, small).bytes();
   fuzz::seed("llama", whole);
   fuzz::seed("llama-v2", llama.bytes(2));
@@ -29,7 +30,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::vector<GgufPart> parts;
     parts.push_back(parse_gguf_part(MappedFile::from_memory("fuzz.gguf", {bytes, bytes + size})));
     fuzz::touch(read_gguf_model(std::move(parts), {.yarn_truncate = size % 2 == 0}));
-  } catch (const Error&) {
-  }
+  } catch (const Error&) {}
   return 0;
 }

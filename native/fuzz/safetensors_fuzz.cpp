@@ -1,6 +1,6 @@
 // Fuzzer of the Hugging Face reader. An input is a kind byte, then for kind 0 and 1 a safetensors file under a right
-// config.json (gpt-oss, llama), for kind 2 an index, for others: u16 length, that many bytes of JSON used as every small
-// text of the folder, and a safetensors file.
+// config.json (gpt-oss, llama), for kind 2 an index, for others: u16 length, that many bytes of JSON used as every
+// small text of the folder, and a safetensors file.
 #include "fuzz/touch.h"
 #include "model/hf_model.h"
 #include "test/make/models.h"
@@ -13,8 +13,9 @@ namespace {
 const make::GptOssSize small{1, 32, 32, 2, 2, 2, 1};
 const std::string llama_config =
     R"({"model_type":"llama","hidden_size":8,"num_hidden_layers":1,"num_attention_heads":2,"num_key_value_heads":1,)"
-    R"("intermediate_size":16,"vocab_size":4,"max_position_embeddings":64,"rope_scaling":{"rope_type":"llama3","factor":8.0,)"
-    R"("low_freq_factor":1.0,"high_freq_factor":4.0,"original_max_position_embeddings":32},"tie_word_embeddings":true})";
+    R"("intermediate_size":16,"vocab_size":4,"max_position_embeddings":64,"tie_word_embeddings":true,)"
+    R"("rope_scaling":{"rope_type":"llama3","factor":8.0,"low_freq_factor":1.0,"high_freq_factor":4.0,)"
+    R"("original_max_position_embeddings":32}})";
 
 std::string llama_file() {
   make::Safetensors s;
@@ -68,7 +69,8 @@ void run(std::string input) {
     folder = folder_of(kind == 0 ? make::hf_gpt_oss_config(small) : llama_config, input);
   } else {
     if (input.size() < 2) return;
-    size_t length = std::min<size_t>(static_cast<unsigned char>(input[0]) | static_cast<unsigned char>(input[1]) << 8, input.size() - 2);
+    size_t length = std::min<size_t>(static_cast<unsigned char>(input[0]) | static_cast<unsigned char>(input[1]) << 8,
+                                     input.size() - 2);
     std::string text = input.substr(2, length);
     folder = folder_of(text, input.substr(2 + length));
     folder.generation_config = folder.tokenizer_config = text;
@@ -85,17 +87,19 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   fuzz::seed("gpt-oss", std::string(1, '\0') + gpt_oss_file(true));
   fuzz::seed("gpt-oss-plain", std::string(1, '\0') + gpt_oss_file(false));
   fuzz::seed("llama", "\1" + llama_file());
-  fuzz::seed("index", "\2" R"({"metadata":{"total_size":1},"weight_map":{"a":"x.safetensors","b":"y.safetensors"}})");
+  fuzz::seed("index",
+             "\2"
+             R"({"metadata":{"total_size":1},"weight_map":{"a":"x.safetensors","b":"y.safetensors"}})");
   fuzz::seed("config-llama", with_config(llama_config, llama_file()));
   fuzz::seed("config-gpt-oss", with_config(make::hf_gpt_oss_config(small), gpt_oss_file(true)));
-  fuzz::seed("small", "\1" + make::safetensors(R"({"w":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}})", std::string(16, 'x')));
+  fuzz::seed("small", "\1" + make::safetensors(R"({"w":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}})",
+                                               std::string(16, 'x')));
   return 0;
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     run(std::string(reinterpret_cast<const char*>(data), size));
-  } catch (const Error&) {
-  }
+  } catch (const Error&) {}
   return 0;
 }

@@ -32,7 +32,8 @@ inline void touch(const ModelFile& model) {
   touch(model.weights.embedding);
   touch(model.weights.output);
   for (const LayerWeights& layer : model.weights.layers) {
-    for (const Matrix* m : {&layer.q, &layer.k, &layer.v, &layer.o, &layer.router, &layer.gate, &layer.up, &layer.down}) touch(*m);
+    for (const Matrix* m : {&layer.q, &layer.k, &layer.v, &layer.o, &layer.router, &layer.gate, &layer.up, &layer.down})
+      touch(*m);
   }
   for (const LayerSpec& layer : model.spec.layers) make_rope_table(layer.attention.rope);
   check_whole(model);

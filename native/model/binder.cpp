@@ -62,7 +62,8 @@ const Tensor& Binder::tensor(const std::string& name) {
   const Tensor* tensor = table_.find(name);
   if (!tensor) {
     std::string block = block_words(name);
-    fail(ErrorCode::incomplete_model, model_, ": a tensor ", block.empty() ? "" : say("of ", block, " "), "is missing: ", name);
+    fail(ErrorCode::incomplete_model, model_, ": a tensor ", block.empty() ? "" : say("of ", block, " "),
+         "is missing: ", name);
   }
   used_.insert(name);
   return *tensor;
@@ -71,8 +72,8 @@ const Tensor& Binder::tensor(const std::string& name) {
 const Tensor& Binder::need_shape(const std::string& name, const std::vector<uint64_t>& shape) {
   const Tensor& found = tensor(name);
   if (without_leading_ones(found.shape) != without_leading_ones(shape)) {
-    fail(ErrorCode::bad_file, model_, ": tensor ", name, " has the shape ", shape_words(found.shape), ", the model needs ",
-         shape_words(shape));
+    fail(ErrorCode::bad_file, model_, ": tensor ", name, " has the shape ", shape_words(found.shape),
+         ", the model needs ", shape_words(shape));
   }
   return found;
 }
@@ -172,7 +173,8 @@ Matrix Binder::planes(const std::string& name, uint64_t experts, uint64_t rows, 
 
 Vector Binder::vector(const std::string& name, const std::vector<uint64_t>& shape) {
   const Tensor& tensor = need_shape(name, shape);
-  if (!tensor.type || !is_plain(*tensor.type)) wrong_type(name, tensor, "norms, biases and sinks must be F32, F16 or BF16");
+  if (!tensor.type || !is_plain(*tensor.type))
+    wrong_type(name, tensor, "norms, biases and sinks must be F32, F16 or BF16");
   if (!read_) return {};
   uint64_t count = tensor.bytes / info(*tensor.type).bytes;
   Vector out(count);

@@ -35,7 +35,8 @@ class Binder {
   Matrix matrix(const std::string& name, uint64_t rows, uint64_t cols);
   /// [experts, rows, cols]
   Matrix experts(const std::string& name, uint64_t experts, uint64_t rows, uint64_t cols);
-  /// [experts, cols, rows] stored, handed out as [experts, rows, cols] in memory of our own, same type (f32, f16, bf16).
+  /// [experts, cols, rows] stored, handed out as [experts, rows, cols] in memory of our own, same type (f32, f16,
+  /// bf16).
   Matrix transposed_experts(const std::string& name, uint64_t experts, uint64_t rows, uint64_t cols);
   /// NAME_blocks [experts, rows, cols/32, 16] and NAME_scales [experts, rows, cols/32], both U8.
   Matrix planes(const std::string& name, uint64_t experts, uint64_t rows, uint64_t cols);

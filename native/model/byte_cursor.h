@@ -27,8 +27,8 @@ class ByteCursor {
   std::span<const std::byte> take(uint64_t count) {
     if (count > left()) {
       throw Error(ErrorCode::bad_file,
-                  say(*file_, " is damaged or cut short: ", what_, " at byte ", at_, " needs ", count, " bytes, ", left(),
-                      " are left"),
+                  say(*file_, " is damaged or cut short: ", what_, " at byte ", at_, " needs ", count, " bytes, ",
+                      left(), " are left"),
                   count, left());
     }
     auto piece = bytes_.subspan(at_, count);
@@ -48,8 +48,8 @@ class ByteCursor {
   std::string_view string(uint64_t most) {
     uint64_t length = number<uint64_t>();
     if (length > most && length <= left()) {
-      fail(ErrorCode::bad_file, *file_, " is damaged: ", what_, " at byte ", at_, " is ", length, " bytes long, at most ", most,
-           " are allowed");
+      fail(ErrorCode::bad_file, *file_, " is damaged: ", what_, " at byte ", at_, " is ", length,
+           " bytes long, at most ", most, " are allowed");
     }
     auto piece = take(length);
     return {reinterpret_cast<const char*>(piece.data()), piece.size()};

@@ -32,7 +32,7 @@ struct GptOssShape {
   uint32_t window = 128;
   uint32_t intermediate = 0, experts = 0, experts_used = 0;
   double swiglu_alpha = 1.702, swiglu_limit = 7.0;
-  RopeSpec rope, window_rope;       // the same in the published models
+  RopeSpec rope, window_rope;  // the same in the published models
 };
 /// Fills groups (full layers first, then window layers; a kind without layers has no group) and layers.
 void fill_gpt_oss(const GptOssShape& shape, ModelSpec& spec);

@@ -14,8 +14,8 @@ namespace hearth {
 struct GgmlType {
   uint32_t id;
   std::string_view name;
-  uint32_t block;  // values
-  uint32_t bytes;  // of a block
+  uint32_t block;              // values
+  uint32_t bytes;              // of a block
   std::optional<DType> dtype;  // none: known by name only
 };
 

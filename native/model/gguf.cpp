@@ -88,7 +88,8 @@ void read_alignment(const std::string& file, Gguf& out) {
   uint32_t alignment = 0;
   if (value->type == GgufType::u32) std::memcpy(&alignment, value->raw.data(), 4);
   if (alignment < 8 || alignment > most_alignment || !std::has_single_bit(alignment)) {
-    fail(ErrorCode::bad_file, file, ": general.alignment must be a power of two from 8 to ", most_alignment, ", stored as u32");
+    fail(ErrorCode::bad_file, file, ": general.alignment must be a power of two from 8 to ", most_alignment,
+         ", stored as u32");
   }
   out.alignment = alignment;
 }
@@ -102,8 +103,8 @@ uint64_t tensor_bytes(const std::string& file, const GgufTensor& tensor) {
   }
   uint64_t row = tensor.shape.back();
   if (row % type->block != 0) {
-    fail(ErrorCode::bad_file, file, ": tensor ", shown(tensor.name), " has rows of ", row, " values, which is no multiple of ",
-         type->block, " as its type ", type->name, " needs");
+    fail(ErrorCode::bad_file, file, ": tensor ", shown(tensor.name), " has rows of ", row,
+         " values, which is no multiple of ", type->block, " as its type ", type->name, " needs");
   }
   uint64_t bytes = row / type->block;
   auto times = [&](uint64_t factor) {
@@ -146,7 +147,8 @@ void read_tensors(ByteCursor& in, const std::string& file, uint64_t count, Gguf&
   in.about("a tensor description");
   for (uint64_t i = 0; i < count; ++i) {
     GgufTensor tensor = read_tensor(in, file);
-    if (!names.insert(tensor.name).second) fail(ErrorCode::bad_file, file, " has two tensors named ", shown(tensor.name));
+    if (!names.insert(tensor.name).second)
+      fail(ErrorCode::bad_file, file, " has two tensors named ", shown(tensor.name));
     out.tensors.push_back(std::move(tensor));
   }
 }
@@ -176,7 +178,8 @@ void refuse_overlaps(const std::string& file, const Gguf& gguf) {
   std::sort(order.begin(), order.end(), [](auto* a, auto* b) { return a->offset < b->offset; });
   for (size_t i = 1; i < order.size(); ++i) {
     if (order[i - 1]->offset + order[i - 1]->bytes > order[i]->offset) {
-      fail(ErrorCode::bad_file, file, ": tensors ", shown(order[i - 1]->name), " and ", shown(order[i]->name), " overlap");
+      fail(ErrorCode::bad_file, file, ": tensors ", shown(order[i - 1]->name), " and ", shown(order[i]->name),
+           " overlap");
     }
   }
 }
@@ -189,20 +192,23 @@ uint32_t read_version(ByteCursor& in, std::span<const std::byte> bytes, const st
   }
   if (bytes.size() < 24) {
     throw Error(ErrorCode::bad_file,
-                say(file, " is too short for a GGUF header: ", bytes.size(), " bytes, at least 24 are needed; download it again"),
+                say(file, " is too short for a GGUF header: ", bytes.size(),
+                    " bytes, at least 24 are needed; download it again"),
                 24, bytes.size());
   }
   in.take(4);
   uint32_t version = in.number<uint32_t>();
   if (version == 2 || version == 3) return version;
-  if (version == 1) fail(ErrorCode::bad_file, file, " is of GGUF version 1, which is too old; versions 2 and 3 can be read");
+  if (version == 1)
+    fail(ErrorCode::bad_file, file, " is of GGUF version 1, which is too old; versions 2 and 3 can be read");
   if ((version & 0xFFFFu) == 0 && version != 0) {
     fail(ErrorCode::bad_file, file, " is a big-endian GGUF file; only little-endian files can be read");
   }
   fail(ErrorCode::bad_file, file, " is of GGUF version ", version, "; versions 2 and 3 can be read");
 }
 
-void refuse_count(const std::string& file, const char* what, uint64_t count, uint64_t least, uint64_t most, uint64_t left) {
+void refuse_count(const std::string& file, const char* what, uint64_t count, uint64_t least, uint64_t most,
+                  uint64_t left) {
   if (count > left / least) {
     throw Error(ErrorCode::bad_file,
                 say(file, " is damaged: its header claims ", count, " ", what, ", more than the ", left,

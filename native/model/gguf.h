@@ -25,8 +25,8 @@ struct GgufValue {
 
 struct GgufTensor {
   std::string name;
-  uint32_t type = 0;             // ggml type id
-  std::vector<uint64_t> shape;   // slowest dimension first, 1 to 4 of them, each >= 1
+  uint32_t type = 0;               // ggml type id
+  std::vector<uint64_t> shape;     // slowest dimension first, 1 to 4 of them, each >= 1
   uint64_t offset = 0, bytes = 0;  // in the file
 };
 

@@ -29,7 +29,8 @@ void check_vocabulary(const GgufMeta& meta, const std::string& prefix, uint64_t 
   std::string key = prefix + "vocab_size";
   auto stated = meta.integer(key, 1, bounds::vocabulary);
   if (stated && *stated != rows) {
-    fail(ErrorCode::bad_file, meta.file(), ": key ", key, " is ", *stated, ", but token_embd.weight has ", rows, " rows");
+    fail(ErrorCode::bad_file, meta.file(), ": key ", key, " is ", *stated, ", but token_embd.weight has ", rows,
+         " rows");
   }
   if (meta.array_size("tokenizer.ggml.tokens") > rows) {
     fail(ErrorCode::bad_file, meta.file(), ": tokenizer.ggml.tokens has ", meta.array_size("tokenizer.ggml.tokens"),
@@ -48,7 +49,8 @@ uint32_t read_gguf_base(const GgufMeta& meta, const std::string& prefix, Binder&
   spec.heads = static_cast<uint32_t>(meta.need_integer(prefix + "attention.head_count", 1, bounds::heads));
   spec.kv_heads = static_cast<uint32_t>(read_kv_heads(meta, prefix + "attention.head_count_kv", spec.heads));
   if (spec.heads % spec.kv_heads != 0) {
-    fail(ErrorCode::bad_file, meta.file(), ": ", spec.heads, " attention heads cannot share ", spec.kv_heads, " KV heads");
+    fail(ErrorCode::bad_file, meta.file(), ": ", spec.heads, " attention heads cannot share ", spec.kv_heads,
+         " KV heads");
   }
   spec.norm_eps = meta.need_real(prefix + "attention.layer_norm_rms_epsilon", 0.0, 1.0);
   const Tensor& embedding = binder.tensor("token_embd.weight");
@@ -70,7 +72,8 @@ uint32_t read_gguf_head_dim(const GgufMeta& meta, const std::string& prefix) {
          " dimensions per head are not supported together");
   }
   if (key_length && *key_length % 2 != 0) {
-    fail(ErrorCode::bad_file, meta.file(), ": key ", prefix, "attention.key_length is ", *key_length, ", it must be even");
+    fail(ErrorCode::bad_file, meta.file(), ": key ", prefix, "attention.key_length is ", *key_length,
+         ", it must be even");
   }
   return static_cast<uint32_t>(key_length.value_or(0));
 }
@@ -89,7 +92,10 @@ RopeSpec read_gguf_rope(const GgufMeta& meta, const std::string& prefix, const M
   auto linear = meta.real(prefix + "rope.scale_linear", 0.0, bounds::factor);  // files before scaling.type
   double scale = factor.value_or(linear.value_or(1.0));
   if (scale <= 0.0) scale = 1.0;  // 0 stands for "none" in old files
-  std::string type = meta.text(prefix + "rope.scaling.type").value_or(scale == 1.0 ? "none" : linear ? "linear" : unnamed);
+  std::string type = meta.text(prefix + "rope.scaling.type")
+                         .value_or(scale == 1.0 ? "none"
+                                   : linear     ? "linear"
+                                                : unnamed);
   if (type == "linear") {
     rope.linear_factor = scale;
   } else if (type == "yarn") {
@@ -103,7 +109,8 @@ RopeSpec read_gguf_rope(const GgufMeta& meta, const std::string& prefix, const M
   } else if (type != "none") {
     fail(ErrorCode::unsupported_architecture, meta.file(), ": rope scaling of type ", shown(type), " is not supported");
   }
-  for (const char* key : {"rope.scaling.attn_factor", "rope.scaling.yarn_attn_factor", "rope.scaling.yarn_ext_factor"}) {
+  for (const char* key :
+       {"rope.scaling.attn_factor", "rope.scaling.yarn_attn_factor", "rope.scaling.yarn_ext_factor"}) {
     auto value = meta.real(prefix + key, -1e6, 1e6);
     if (value && *value != 1.0 && *value != -1.0) {
       fail(ErrorCode::unsupported_architecture, meta.file(), ": key ", prefix, key, " = ", *value, " is not supported");
@@ -140,7 +147,8 @@ void bind_gguf_ends(Binder& binder, ModelSpec& spec, ModelWeights& weights) {
   weights.embedding = binder.matrix("token_embd.weight", spec.vocabulary, spec.hidden);
   weights.output_norm = binder.vector("output_norm.weight", {spec.hidden});
   spec.tied_embedding = !binder.has("output.weight");
-  weights.output = spec.tied_embedding ? weights.embedding : binder.matrix("output.weight", spec.vocabulary, spec.hidden);
+  weights.output =
+      spec.tied_embedding ? weights.embedding : binder.matrix("output.weight", spec.vocabulary, spec.hidden);
 }
 
 }  // namespace hearth

@@ -17,8 +17,8 @@ uint32_t read_gguf_base(const GgufMeta& meta, const std::string& prefix, Binder&
 /// key_length, which must equal value_length and be even; 0 when the key is absent.
 uint32_t read_gguf_head_dim(const GgufMeta& meta, const std::string& prefix);
 
-/// rope.*; spec.head_dim is known. `truncate` says how YaRN's range is cut for this family, `unnamed` what kind of scaling
-/// a factor without a named type is.
+/// rope.*; spec.head_dim is known. `truncate` says how YaRN's range is cut for this family, `unnamed` what kind of
+/// scaling a factor without a named type is.
 RopeSpec read_gguf_rope(const GgufMeta& meta, const std::string& prefix, const ModelSpec& spec, RopeLayout layout,
                         bool truncate, const char* unnamed);
 

@@ -31,8 +31,8 @@ std::string either(const Binder& binder, const std::string& name, const std::str
   return !binder.has(name) && binder.has(older) ? older : name;
 }
 
-void bind_experts(Binder& binder, const std::string& block, const ModelSpec& spec, const GptOssShape& shape, bool pairs_fused,
-                  LayerWeights& out) {
+void bind_experts(Binder& binder, const std::string& block, const ModelSpec& spec, const GptOssShape& shape,
+                  bool pairs_fused, LayerWeights& out) {
   uint64_t experts = shape.experts, inner = shape.intermediate, hidden = spec.hidden;
   if (pairs_fused && binder.has(block + "ffn_gate_up_exps.weight")) {
     Matrix pairs = binder.experts(block + "ffn_gate_up_exps.weight", experts, 2 * inner, hidden);
@@ -49,8 +49,8 @@ void bind_experts(Binder& binder, const std::string& block, const ModelSpec& spe
   out.down_bias = binder.vector(block + "ffn_down_exps.bias", {experts, hidden});
 }
 
-void bind_layer(Binder& binder, const std::string& block, const ModelSpec& spec, const GptOssShape& shape, bool pairs_fused,
-                LayerWeights& out) {
+void bind_layer(Binder& binder, const std::string& block, const ModelSpec& spec, const GptOssShape& shape,
+                bool pairs_fused, LayerWeights& out) {
   uint64_t hidden = spec.hidden;
   out.attention_norm = binder.vector(block + "attn_norm.weight", {hidden});
   bind_gguf_qkv(binder, block, spec, true, out);
@@ -58,7 +58,8 @@ void bind_layer(Binder& binder, const std::string& block, const ModelSpec& spec,
   out.o = binder.matrix(o, hidden, uint64_t(spec.heads) * spec.head_dim);
   out.o_bias = binder.vector(either(binder, block + "attn_output.bias", block + "attn_out.bias"), {hidden});
   out.sinks = binder.vector(either(binder, block + "attn_sinks.weight", block + "attn_sinks"), {spec.heads});
-  out.mlp_norm = binder.vector(either(binder, block + "post_attention_norm.weight", block + "ffn_norm.weight"), {hidden});
+  out.mlp_norm =
+      binder.vector(either(binder, block + "post_attention_norm.weight", block + "ffn_norm.weight"), {hidden});
   out.router = binder.matrix(block + "ffn_gate_inp.weight", shape.experts, hidden);
   out.router_bias = binder.vector(block + "ffn_gate_inp.bias", {shape.experts});
   bind_experts(binder, block, spec, shape, pairs_fused, out);

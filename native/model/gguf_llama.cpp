@@ -11,7 +11,8 @@ namespace {
 /// Keys that would change the mathematics in ways this reader does not know.
 void refuse_unknown_mathematics(const GgufMeta& meta) {
   if (meta.integer("llama.expert_count", 0, bounds::experts).value_or(0) > 0) {
-    fail(ErrorCode::unsupported_architecture, meta.file(), ": the architecture llama with experts (Mixtral) is not supported");
+    fail(ErrorCode::unsupported_architecture, meta.file(),
+         ": the architecture llama with experts (Mixtral) is not supported");
   }
   for (const char* key : {"llama.attn_logit_softcapping", "llama.final_logit_softcapping", "llama.logit_scale",
                           "llama.embedding_scale", "llama.residual_scale"}) {
@@ -29,13 +30,15 @@ void read_divisors(Binder& binder, bool read, RopeSpec& rope) {
   if (!read) return;
   for (float divisor : divisors) {
     if (!(divisor >= 1e-6f && divisor <= 1e9f)) {
-      fail(ErrorCode::bad_file, binder.model(), ": tensor rope_freqs.weight holds ", divisor, ", no divisor of a frequency");
+      fail(ErrorCode::bad_file, binder.model(), ": tensor rope_freqs.weight holds ", divisor,
+           ", no divisor of a frequency");
     }
   }
   rope.frequency_divisors = std::move(divisors);
 }
 
-void bind_layer(Binder& binder, const std::string& block, const ModelSpec& spec, const LlamaShape& shape, LayerWeights& out) {
+void bind_layer(Binder& binder, const std::string& block, const ModelSpec& spec, const LlamaShape& shape,
+                LayerWeights& out) {
   uint64_t hidden = spec.hidden, inner = shape.intermediate;
   out.attention_norm = binder.vector(block + "attn_norm.weight", {hidden});
   bind_gguf_qkv(binder, block, spec, shape.qkv_bias, out);
@@ -61,7 +64,8 @@ void read_gguf_llama(const GgufMeta& meta, Binder& binder, const OpenOptions& op
   shape.layers = read_gguf_base(meta, "llama.", binder, spec);
   spec.head_dim = read_gguf_head_dim(meta, "llama.");
   if (spec.head_dim == 0) {
-    if (spec.hidden % spec.heads != 0 || spec.hidden / spec.heads % 2 != 0 || spec.hidden / spec.heads > bounds::head_dim) {
+    if (spec.hidden % spec.heads != 0 || spec.hidden / spec.heads % 2 != 0 ||
+        spec.hidden / spec.heads > bounds::head_dim) {
       fail(ErrorCode::bad_file, meta.file(), ": ", spec.hidden, " hidden values do not divide into ", spec.heads,
            " attention heads of an even size, and key llama.attention.key_length is missing");
     }
@@ -78,7 +82,8 @@ void read_gguf_llama(const GgufMeta& meta, Binder& binder, const OpenOptions& op
   fill_llama(shape, spec);
 
   out.weights.layers.resize(shape.layers);
-  for (uint32_t i = 0; i < shape.layers; ++i) bind_layer(binder, say("blk.", i, "."), spec, shape, out.weights.layers[i]);
+  for (uint32_t i = 0; i < shape.layers; ++i)
+    bind_layer(binder, say("blk.", i, "."), spec, shape, out.weights.layers[i]);
   bind_gguf_ends(binder, spec, out.weights);
 }
 

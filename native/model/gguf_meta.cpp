@@ -133,10 +133,11 @@ std::optional<std::vector<int64_t>> GgufMeta::integers(std::string_view key) con
   if (value->type != GgufType::array) wrong_type(key, *value, "an array of whole numbers");
   std::vector<int64_t> out;
   for (uint64_t i = 0; i < value->count; ++i) {
-    std::optional<AnyInteger> number = value->item == GgufType::boolean ? widen(load<uint8_t>(value->raw, i))
-                                                                        : integer_at(value->item, value->raw, i);
+    std::optional<AnyInteger> number =
+        value->item == GgufType::boolean ? widen(load<uint8_t>(value->raw, i)) : integer_at(value->item, value->raw, i);
     if (!number) wrong_type(key, *value, "an array of whole numbers");
-    if (number->magnitude > uint64_t(INT64_MAX)) fail(ErrorCode::bad_file, file_, ": key ", shown(key), " has a huge item");
+    if (number->magnitude > uint64_t(INT64_MAX))
+      fail(ErrorCode::bad_file, file_, ": key ", shown(key), " has a huge item");
     int64_t magnitude = static_cast<int64_t>(number->magnitude);
     out.push_back(number->negative ? -magnitude : magnitude);
   }
@@ -146,7 +147,8 @@ std::optional<std::vector<int64_t>> GgufMeta::integers(std::string_view key) con
 std::optional<std::vector<float>> GgufMeta::reals(std::string_view key) const {
   const GgufValue* value = gguf_.find(key);
   if (!value) return std::nullopt;
-  if (value->type != GgufType::array || value->item != GgufType::f32) wrong_type(key, *value, "an array of f32 numbers");
+  if (value->type != GgufType::array || value->item != GgufType::f32)
+    wrong_type(key, *value, "an array of f32 numbers");
   std::vector<float> out(value->raw.size() / sizeof(float));
   if (!out.empty()) std::memcpy(out.data(), value->raw.data(), out.size() * sizeof(float));
   return out;

@@ -132,8 +132,12 @@ TensorTable gguf_tensors(const std::vector<GgufPart>& parts) {
     table.files.push_back(part.file);
     for (const GgufTensor& tensor : part.gguf.tensors) {
       const GgmlType* type = find_ggml_type(tensor.type);  // known, or the parser had refused it
-      Tensor entry{std::string(type->name), type->dtype, tensor.shape, part.file->bytes().data() + tensor.offset,
-                   tensor.bytes, index};
+      Tensor entry{std::string(type->name),
+                   type->dtype,
+                   tensor.shape,
+                   part.file->bytes().data() + tensor.offset,
+                   tensor.bytes,
+                   index};
       if (!table.tensors.emplace(tensor.name, std::move(entry)).second) {
         fail(ErrorCode::bad_file, part.file->name(), " repeats the tensor ", shown(tensor.name), " of another part");
       }

@@ -24,7 +24,8 @@ int32_t read_id(const GgufMeta& meta, const std::string& key, size_t tokens, std
 void add_end_ids(const GgufMeta& meta, TokenizerData& out, std::vector<std::string>& warnings) {
   auto add = [&](int64_t id) {
     bool known = id == out.eos || std::find(out.eos_ids.begin(), out.eos_ids.end(), id) != out.eos_ids.end();
-    if (id >= 0 && static_cast<uint64_t>(id) < out.tokens.size() && !known) out.eos_ids.push_back(static_cast<int32_t>(id));
+    if (id >= 0 && static_cast<uint64_t>(id) < out.tokens.size() && !known)
+      out.eos_ids.push_back(static_cast<int32_t>(id));
   };
   if (auto ids = meta.integers("tokenizer.ggml.eos_token_ids")) {
     for (int64_t id : *ids) add(id);
@@ -36,7 +37,8 @@ void add_end_ids(const GgufMeta& meta, TokenizerData& out, std::vector<std::stri
 
 void check_length(const GgufMeta& meta, const char* key, size_t length, size_t tokens) {
   if (length != 0 && length != tokens) {
-    fail(ErrorCode::bad_file, meta.file(), ": key ", key, " has ", length, " items, tokenizer.ggml.tokens has ", tokens);
+    fail(ErrorCode::bad_file, meta.file(), ": key ", key, " has ", length, " items, tokenizer.ggml.tokens has ",
+         tokens);
   }
 }
 

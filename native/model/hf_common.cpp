@@ -20,7 +20,8 @@ void refuse_quantised(const HfConfig& config) {
   if (!quantised) return;
   std::string method = quantised->text("quant_method").value_or("?");
   if (method != "mxfp4") {
-    fail(ErrorCode::unsupported_type, config.file(), ": weights quantised by ", shown(method), " cannot be read; MXFP4 can");
+    fail(ErrorCode::unsupported_type, config.file(), ": weights quantised by ", shown(method),
+         " cannot be read; MXFP4 can");
   }
 }
 
@@ -58,7 +59,8 @@ void read_yarn(const HfConfig& config, const HfConfig& scaling, double factor, b
   double usual = factor > 1.0 ? 0.1 * std::log(factor) + 1.0 : 1.0;
   double attention = scaling.real("attention_factor", 0.0, 1e6).value_or(usual);
   if (std::abs(attention - usual) > 1e-4 || scaling.has("mscale") || scaling.has("mscale_all_dim")) {
-    fail(ErrorCode::unsupported_architecture, config.file(), ": YaRN with its own attention_factor or mscale is not supported");
+    fail(ErrorCode::unsupported_architecture, config.file(),
+         ": YaRN with its own attention_factor or mscale is not supported");
   }
 }
 
@@ -70,7 +72,8 @@ uint32_t read_hf_base(const HfConfig& config, uint32_t default_head_dim, ModelSp
   spec.heads = need32(config, "num_attention_heads", 1, bounds::heads);
   spec.kv_heads = static_cast<uint32_t>(config.integer("num_key_value_heads", 1, spec.heads).value_or(spec.heads));
   if (spec.heads % spec.kv_heads != 0) {
-    fail(ErrorCode::bad_file, config.file(), ": ", spec.heads, " attention heads cannot share ", spec.kv_heads, " KV heads");
+    fail(ErrorCode::bad_file, config.file(), ": ", spec.heads, " attention heads cannot share ", spec.kv_heads,
+         " KV heads");
   }
   uint32_t head_dim = default_head_dim ? default_head_dim : spec.hidden / spec.heads;
   spec.head_dim = static_cast<uint32_t>(config.integer("head_dim", 2, bounds::head_dim).value_or(head_dim));
@@ -96,7 +99,8 @@ RopeSpec read_hf_rope(const HfConfig& config, const ModelSpec& spec, double defa
   }
   rope.theta = theta.value_or(default_theta);
   if (config.real("partial_rotary_factor", 0.0, 1.0).value_or(1.0) != 1.0) {
-    fail(ErrorCode::unsupported_architecture, config.file(), ": partial_rotary_factor is not supported for this family");
+    fail(ErrorCode::unsupported_architecture, config.file(),
+         ": partial_rotary_factor is not supported for this family");
   }
   if (!scaling) return rope;
   auto type = scaling->text("rope_type");
@@ -111,7 +115,8 @@ RopeSpec read_hf_rope(const HfConfig& config, const ModelSpec& spec, double defa
   } else if (kind == "yarn") {
     read_yarn(config, *scaling, factor, truncate, rope);
   } else {
-    fail(ErrorCode::unsupported_architecture, config.file(), ": rope scaling of type ", shown(kind), " is not supported");
+    fail(ErrorCode::unsupported_architecture, config.file(), ": rope scaling of type ", shown(kind),
+         " is not supported");
   }
   return rope;
 }

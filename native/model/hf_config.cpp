@@ -34,7 +34,8 @@ std::optional<uint64_t> HfConfig::integer(std::string_view key, uint64_t least, 
   const int64_t* number = std::get_if<int64_t>(&value->value);
   if (!number) wrong_type(key, "a whole number");
   if (*number < 0 || static_cast<uint64_t>(*number) < least || static_cast<uint64_t>(*number) > most) {
-    fail(ErrorCode::bad_file, file_, ": key ", shown(path(key)), " is ", *number, ", it must be from ", least, " to ", most);
+    fail(ErrorCode::bad_file, file_, ": key ", shown(path(key)), " is ", *number, ", it must be from ", least, " to ",
+         most);
   }
   return static_cast<uint64_t>(*number);
 }
@@ -51,7 +52,8 @@ std::optional<double> HfConfig::real(std::string_view key, double least, double 
     wrong_type(key, "a number");
   }
   if (!(number >= least && number <= most)) {
-    fail(ErrorCode::bad_file, file_, ": key ", shown(path(key)), " is ", number, ", it must be from ", least, " to ", most);
+    fail(ErrorCode::bad_file, file_, ": key ", shown(path(key)), " is ", number, ", it must be from ", least, " to ",
+         most);
   }
   return number;
 }
@@ -89,7 +91,8 @@ std::vector<uint64_t> HfConfig::integer_list(std::string_view key, uint64_t most
   if (!value) return out;
   auto add = [&](const JsonValue& item) {
     const int64_t* number = std::get_if<int64_t>(&item.value);
-    if (!number || *number < 0 || static_cast<uint64_t>(*number) > most) wrong_type(key, "a token id or an array of them");
+    if (!number || *number < 0 || static_cast<uint64_t>(*number) > most)
+      wrong_type(key, "a token id or an array of them");
     out.push_back(static_cast<uint64_t>(*number));
   };
   if (!value->items()) {

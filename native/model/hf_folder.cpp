@@ -57,8 +57,8 @@ std::optional<ShardName> shard_name(const std::string& name) {
 
 std::string numbered(const ShardName& shard, uint64_t number) {
   std::string digits = std::to_string(number), count = std::to_string(shard.count);
-  return shard.stem + "-" + std::string(5 - digits.size(), '0') + digits + "-of-" + std::string(5 - count.size(), '0') + count +
-         ".safetensors";
+  return shard.stem + "-" + std::string(5 - digits.size(), '0') + digits + "-of-" + std::string(5 - count.size(), '0') +
+         count + ".safetensors";
 }
 
 void refuse_missing(const std::string& folder, const std::vector<std::string>& names) {
@@ -82,10 +82,11 @@ std::vector<std::string> shards_by_name(const std::string& folder, const std::st
       auto shard = shard_name(name);
       models.insert(shard ? numbered(*shard, 1) : name);
     }
-    if (models.empty()) fail(ErrorCode::incomplete_model, file_name(folder), ": the weights (*.safetensors) are missing");
+    if (models.empty())
+      fail(ErrorCode::incomplete_model, file_name(folder), ": the weights (*.safetensors) are missing");
     if (models.size() > 1) {
-      fail(ErrorCode::bad_file, file_name(folder), " holds several models: ",
-           list_words({models.begin(), models.end()}, 4), "; choose one of the files");
+      fail(ErrorCode::bad_file, file_name(folder),
+           " holds several models: ", list_words({models.begin(), models.end()}, 4), "; choose one of the files");
     }
     first = *models.begin();
   }
@@ -144,8 +145,11 @@ std::set<std::string> read_shard_index(const std::string& text, const std::strin
     in.enter_object();
     while (in.next_member(tensor)) {
       std::string file = in.string();
-      bool plain = file.find_first_of(std::string_view("/\\:\0", 4)) == std::string::npos && file.ends_with(".safetensors");
-      if (!plain) fail(ErrorCode::bad_file, name, ": weight_map names ", shown(file), ", which is no safetensors file of this folder");
+      bool plain =
+          file.find_first_of(std::string_view("/\\:\0", 4)) == std::string::npos && file.ends_with(".safetensors");
+      if (!plain)
+        fail(ErrorCode::bad_file, name, ": weight_map names ", shown(file),
+             ", which is no safetensors file of this folder");
       files.insert(std::move(file));
       if (files.size() > most_shards) fail(ErrorCode::bad_file, name, " names more than ", most_shards, " files");
     }
@@ -179,7 +183,8 @@ HfFolder read_hf_folder(const std::string& path, const std::string& chosen) {
   if (!chosen.empty()) parse_safetensors(MappedFile::open(inside(path, chosen))->bytes(), shown(chosen));
   out.config = read_text(path, "config.json", most_config_bytes);
   if (!out.config) {
-    fail(ErrorCode::incomplete_model, "config.json is missing beside ", chosen.empty() ? "the weights of " + out.name : shown(chosen));
+    fail(ErrorCode::incomplete_model, "config.json is missing beside ",
+         chosen.empty() ? "the weights of " + out.name : shown(chosen));
   }
   for (const std::string& shard : find_shards(path, chosen)) {
     auto file = MappedFile::open(inside(path, shard));

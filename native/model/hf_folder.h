@@ -23,8 +23,8 @@ struct HfFolder {
   std::string path, name;
   std::vector<HfShard> shards;  // in name order
   std::optional<std::string> config, generation_config, tokenizer_config, chat_template;
-  std::string tokenizer_json;   // path, or ""
-  std::string license;          // of README.md's front matter, or ""
+  std::string tokenizer_json;  // path, or ""
+  std::string license;         // of README.md's front matter, or ""
 };
 
 /// Reads a folder. `chosen`: name of a safetensors file in it that must be among the shards, or "".
@@ -34,8 +34,8 @@ HfFolder read_hf_folder(const std::string& path, const std::string& chosen = "")
 /// True when the folder holds config.json or safetensors files.
 bool is_hf_folder(const std::string& path);
 
-/// File names in the text of model.safetensors.index.json: its map tensor -> file may name plain files of the folder only.
-/// Throws Error{bad_file}.
+/// File names in the text of model.safetensors.index.json: its map tensor -> file may name plain files of the folder
+/// only. Throws Error{bad_file}.
 std::set<std::string> read_shard_index(const std::string& text, const std::string& name);
 
 /// File names in a folder that end so, sorted.

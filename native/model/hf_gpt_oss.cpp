@@ -29,7 +29,8 @@ std::vector<bool> read_window_layers(const HfConfig& config, uint32_t layers) {
 }
 
 /// Gate and up are the even and odd rows of one matrix, so both are views with a doubled stride.
-void bind_experts(Binder& binder, const std::string& at, const ModelSpec& spec, const GptOssShape& shape, LayerWeights& out) {
+void bind_experts(Binder& binder, const std::string& at, const ModelSpec& spec, const GptOssShape& shape,
+                  LayerWeights& out) {
   uint64_t experts = shape.experts, inner = shape.intermediate, hidden = spec.hidden;
   bool packed = binder.has(at + "gate_up_proj_blocks") || !binder.has(at + "gate_up_proj");
   Matrix pairs = packed ? binder.planes(at + "gate_up_proj", experts, 2 * inner, hidden)

@@ -8,7 +8,8 @@ namespace hearth {
 
 namespace {
 
-void bind_mlp(Binder& binder, const std::string& at, const ModelSpec& spec, const LlamaShape& shape, LayerWeights& out) {
+void bind_mlp(Binder& binder, const std::string& at, const ModelSpec& spec, const LlamaShape& shape,
+              LayerWeights& out) {
   uint64_t inner = shape.intermediate, hidden = spec.hidden;
   out.gate = binder.matrix(at + "gate_proj.weight", inner, hidden);
   out.up = binder.matrix(at + "up_proj.weight", inner, hidden);

@@ -30,7 +30,8 @@ TensorTable hf_tensors(const HfFolder& folder) {
     table.files.push_back(shard.file);
     for (const SafetensorsTensor& tensor : shard.safetensors.tensors) {
       if (tensor.bytes == 0) continue;  // nothing that a model could need
-      Tensor entry{tensor.type, tensor.dtype, tensor.shape, shard.file->bytes().data() + tensor.offset, tensor.bytes, index};
+      Tensor entry{tensor.type,  tensor.dtype, tensor.shape, shard.file->bytes().data() + tensor.offset,
+                   tensor.bytes, index};
       if (!table.tensors.emplace(tensor.name, std::move(entry)).second) {
         fail(ErrorCode::bad_file, shard.file->name(), " repeats the tensor ", shown(tensor.name), " of another file");
       }
@@ -52,7 +53,8 @@ ModelFile open_hf_file(const std::string& path, const OpenOptions& options) {
   if (path.ends_with(".safetensors")) return read_hf_model(read_hf_folder(folder, utf8_of(where.filename())), options);
   auto file = MappedFile::open(path);
   std::string what = file->bytes().empty() ? "empty" : impostor_words(file->bytes());
-  fail(ErrorCode::bad_file, name, what.empty() ? " is neither a GGUF nor a safetensors model" : " is no model but ", what);
+  fail(ErrorCode::bad_file, name, what.empty() ? " is neither a GGUF nor a safetensors model" : " is no model but ",
+       what);
 }
 
 ModelFile read_hf_model(const HfFolder& folder, const OpenOptions& options) {
@@ -62,8 +64,8 @@ ModelFile read_hf_model(const HfFolder& folder, const OpenOptions& options) {
   std::string family;
   Reader reader = find_reader(config, family);
   if (!reader) {
-    fail(ErrorCode::unsupported_architecture, folder.name, " is of the architecture ", family.empty() ? "?" : shown(family),
-         ", which Hearth does not know; it knows gpt_oss and llama");
+    fail(ErrorCode::unsupported_architecture, folder.name, " is of the architecture ",
+         family.empty() ? "?" : shown(family), ", which Hearth does not know; it knows gpt_oss and llama");
   }
   ModelFile out;
   out.spec.name = folder.name;

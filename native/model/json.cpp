@@ -40,7 +40,8 @@ void JsonCursor::wrong(std::string_view problem) const {
 }
 
 void JsonCursor::white() {
-  while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) ++at_;
+  while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r'))
+    ++at_;
 }
 
 char JsonCursor::peek() {
@@ -96,7 +97,10 @@ uint32_t JsonCursor::hex4() {
   uint32_t code = 0;
   for (int i = 0; i < 4; ++i) {
     char c = at_ < text_.size() ? text_[at_] : '\0';
-    uint32_t digit = is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 16;
+    uint32_t digit = is_digit(c)            ? c - '0'
+                     : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                     : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                            : 16;
     if (digit == 16) wrong("a hexadecimal digit expected");
     code = code * 16 + digit;
     ++at_;
@@ -108,7 +112,9 @@ void JsonCursor::escape(std::string& out) {
   char c = at_ < text_.size() ? text_[at_] : '\0';
   ++at_;
   switch (c) {
-    case '"': case '\\': case '/': out += c; return;
+    case '"':
+    case '\\':
+    case '/': out += c; return;
     case 'b': out += '\b'; return;
     case 'f': out += '\f'; return;
     case 'n': out += '\n'; return;
@@ -135,7 +141,9 @@ std::string JsonCursor::string() {
   std::string out;
   while (true) {
     size_t begin = at_;
-    while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\' && static_cast<unsigned char>(text_[at_]) >= 0x20) ++at_;
+    while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\' &&
+           static_cast<unsigned char>(text_[at_]) >= 0x20)
+      ++at_;
     out.append(text_.substr(begin, at_ - begin));
     if (at_ >= text_.size()) wrong("a text without end");
     char c = text_[at_];
@@ -209,7 +217,8 @@ void JsonCursor::skip() {
       while (next_item()) skip();
       return;
     case '"': string(); return;
-    case 't': case 'f': boolean(); return;
+    case 't':
+    case 'f': boolean(); return;
     case 'n': null(); return;
     default: number(); return;
   }
@@ -262,7 +271,8 @@ JsonValue read_tree(JsonCursor& in, uint64_t& left) {
       return {std::move(items)};
     }
     case '"': return {in.string()};
-    case 't': case 'f': return {in.boolean()};
+    case 't':
+    case 'f': return {in.boolean()};
     case 'n': in.null(); return {};
     default: return number_value(in.number());
   }

@@ -11,7 +11,8 @@
 
 namespace hearth {
 
-/// Pulls values out of a text one after the other. Every method throws Error{bad_file} that names the file and the byte.
+/// Pulls values out of a text one after the other. Every method throws Error{bad_file} that names the file and the
+/// byte.
 class JsonCursor {
  public:
   /// `what` names the text in messages, e.g. "header of model.safetensors". The text must be valid UTF-8.

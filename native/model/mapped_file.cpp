@@ -32,7 +32,8 @@ std::shared_ptr<const MappedFile> MappedFile::from_memory(const std::string& nam
 
 void MappedFile::check_whole() const {
   if (!still_whole()) {
-    fail(ErrorCode::bad_file, name_, " became shorter on disk while it was open (it had ", size_, " bytes); load it again");
+    fail(ErrorCode::bad_file, name_, " became shorter on disk while it was open (it had ", size_,
+         " bytes); load it again");
   }
 }
 
@@ -92,7 +93,8 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
     if (error == ERROR_FILE_NOT_FOUND || error == ERROR_PATH_NOT_FOUND) {
       fail(ErrorCode::file_not_found, "There is no file ", file->name_);
     }
-    if (error == ERROR_SHARING_VIOLATION) fail(ErrorCode::bad_file, file->name_, " is being written by another program");
+    if (error == ERROR_SHARING_VIOLATION)
+      fail(ErrorCode::bad_file, file->name_, " is being written by another program");
     fail(ErrorCode::bad_file, file->name_, " cannot be opened: Windows error ", error);
   }
   file->file_ = handle;

@@ -32,7 +32,8 @@ struct OpenOptions {
   bool weights = true;    // false: spec and tensor list only
 };
 
-/// Opens and binds a model. Throws Error{file_not_found | bad_file | incomplete_model | unsupported_architecture | unsupported_type}.
+/// Opens and binds a model. Throws Error{file_not_found | bad_file | incomplete_model | unsupported_architecture |
+/// unsupported_type}.
 ModelFile open_model(const std::string& path, const OpenOptions& options = {});
 
 /// Throws Error{bad_file} when a file behind the views became shorter since it was opened (missing pages then read as

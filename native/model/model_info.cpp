@@ -26,8 +26,8 @@ void finish_model(const TensorTable& table, Binder& binder, const std::string& p
   out.tensors = list_tensors(table);
   std::vector<std::string> unused = binder.unused();
   if (!unused.empty()) {
-    out.warnings.push_back(say(unused.size(), unused.size() == 1 ? " tensor is" : " tensors are", " not used: ",
-                               list_words(unused, 4)));
+    out.warnings.push_back(
+        say(unused.size(), unused.size() == 1 ? " tensor is" : " tensors are", " not used: ", list_words(unused, 4)));
   }
   out.files = table.files;
   out.owner = binder.take_owner();

@@ -6,9 +6,7 @@
 
 namespace hearth {
 
-inline std::filesystem::path path_of(const std::string& utf8) {
-  return {std::u8string(utf8.begin(), utf8.end())};
-}
+inline std::filesystem::path path_of(const std::string& utf8) { return {std::u8string(utf8.begin(), utf8.end())}; }
 
 inline std::string utf8_of(const std::filesystem::path& path) {
   std::u8string text = path.u8string();

@@ -23,11 +23,11 @@ struct TypeEntry {
   std::optional<DType> dtype;
 };
 constexpr TypeEntry type_table[] = {
-    {"F32", 32, DType::f32},        {"F16", 16, DType::f16},        {"BF16", 16, DType::bf16},      {"F64", 64, std::nullopt},
-    {"I8", 8, std::nullopt},        {"U8", 8, std::nullopt},        {"I16", 16, std::nullopt},      {"U16", 16, std::nullopt},
-    {"I32", 32, std::nullopt},      {"U32", 32, std::nullopt},      {"I64", 64, std::nullopt},      {"U64", 64, std::nullopt},
-    {"BOOL", 8, std::nullopt},      {"F8_E4M3", 8, std::nullopt},   {"F8_E5M2", 8, std::nullopt},   {"F8_E8M0", 8, std::nullopt},
-    {"C64", 64, std::nullopt},      {"F4", 4, std::nullopt},        {"F6_E2M3", 6, std::nullopt},   {"F6_E3M2", 6, std::nullopt},
+    {"F32", 32, DType::f32},   {"F16", 16, DType::f16},      {"BF16", 16, DType::bf16},    {"F64", 64, std::nullopt},
+    {"I8", 8, std::nullopt},   {"U8", 8, std::nullopt},      {"I16", 16, std::nullopt},    {"U16", 16, std::nullopt},
+    {"I32", 32, std::nullopt}, {"U32", 32, std::nullopt},    {"I64", 64, std::nullopt},    {"U64", 64, std::nullopt},
+    {"BOOL", 8, std::nullopt}, {"F8_E4M3", 8, std::nullopt}, {"F8_E5M2", 8, std::nullopt}, {"F8_E8M0", 8, std::nullopt},
+    {"C64", 64, std::nullopt}, {"F4", 4, std::nullopt},      {"F6_E2M3", 6, std::nullopt}, {"F6_E3M2", 6, std::nullopt},
 };
 
 /// Bytes of header and its length field. The length is refused before it is used as a size.
@@ -36,13 +36,14 @@ uint64_t header_bytes(std::span<const std::byte> bytes, const std::string& name)
   if (!what.empty()) fail(ErrorCode::bad_file, name, " is not a safetensors file but ", what);
   if (bytes.size() < 8) {
     throw Error(ErrorCode::bad_file,
-                say(name, " is too short for a safetensors header: ", bytes.size(), " bytes, at least 8 are needed"), 8, bytes.size());
+                say(name, " is too short for a safetensors header: ", bytes.size(), " bytes, at least 8 are needed"), 8,
+                bytes.size());
   }
   uint64_t length = 0;
   std::memcpy(&length, bytes.data(), 8);
   if (length > most_header_bytes) {
-    fail(ErrorCode::bad_file, name, " is no safetensors file or damaged: its header would be ", length, " bytes long, at most ",
-         most_header_bytes, " are allowed");
+    fail(ErrorCode::bad_file, name, " is no safetensors file or damaged: its header would be ", length,
+         " bytes long, at most ", most_header_bytes, " are allowed");
   }
   if (length > bytes.size() - 8) {
     throw Error(ErrorCode::bad_file,
@@ -59,7 +60,8 @@ std::string_view header_text(std::span<const std::byte> bytes, uint64_t end, con
   if (!text.empty() && text[0] == '{' && valid_utf8(text)) return text;
   std::string what = impostor_words(bytes.subspan(8, end - 8));
   if (!what.empty()) fail(ErrorCode::bad_file, name, " is not a safetensors file but ", what);
-  if (text.empty() || text[0] != '{') fail(ErrorCode::bad_file, name, " has no safetensors header: it is no JSON object");
+  if (text.empty() || text[0] != '{')
+    fail(ErrorCode::bad_file, name, " has no safetensors header: it is no JSON object");
   fail(ErrorCode::bad_file, name, " has no safetensors header: it is no UTF-8 text");
 }
 
@@ -109,7 +111,8 @@ SafetensorsTensor read_tensor(JsonCursor& in, std::string name) {
 
 /// dtype x shape must be the bytes between the offsets.
 void check_size(const std::string& file, SafetensorsTensor& tensor) {
-  auto entry = std::find_if(std::begin(type_table), std::end(type_table), [&](auto& t) { return t.name == tensor.type; });
+  auto entry =
+      std::find_if(std::begin(type_table), std::end(type_table), [&](auto& t) { return t.name == tensor.type; });
   if (entry == std::end(type_table)) {
     fail(ErrorCode::unsupported_type, file, ": tensor ", shown(tensor.name), " has the type ", shown(tensor.type),
          ", which this version does not know");
@@ -127,16 +130,15 @@ void check_size(const std::string& file, SafetensorsTensor& tensor) {
   }
   if (empty) bits = 0;
   if (bits % 8 != 0 || bits / 8 != tensor.bytes) {
-    fail(ErrorCode::bad_file, file, ": tensor ", shown(tensor.name), " of shape ", shape_words(tensor.shape), " and type ",
-         tensor.type, " needs ", bits / 8, " bytes, its data_offsets span ", tensor.bytes);
+    fail(ErrorCode::bad_file, file, ": tensor ", shown(tensor.name), " of shape ", shape_words(tensor.shape),
+         " and type ", tensor.type, " needs ", bits / 8, " bytes, its data_offsets span ", tensor.bytes);
   }
 }
 
 /// The tensors must cover the data without gaps or overlaps, as the format demands.
 void check_layout(const std::string& file, uint64_t there, Safetensors& out) {
-  std::stable_sort(out.tensors.begin(), out.tensors.end(), [](auto& a, auto& b) {
-    return a.offset != b.offset ? a.offset < b.offset : a.bytes < b.bytes;
-  });
+  std::stable_sort(out.tensors.begin(), out.tensors.end(),
+                   [](auto& a, auto& b) { return a.offset != b.offset ? a.offset < b.offset : a.bytes < b.bytes; });
   uint64_t end = 0;
   const SafetensorsTensor* before = nullptr;
   for (const SafetensorsTensor& tensor : out.tensors) {
@@ -157,7 +159,8 @@ void check_layout(const std::string& file, uint64_t there, Safetensors& out) {
     end = tensor.offset + tensor.bytes;
     before = &tensor;
   }
-  if (end != there) fail(ErrorCode::bad_file, file, " is damaged: ", there - end, " bytes after the last tensor belong to nothing");
+  if (end != there)
+    fail(ErrorCode::bad_file, file, " is damaged: ", there - end, " bytes after the last tensor belong to nothing");
 }
 
 }  // namespace

@@ -15,9 +15,9 @@ namespace hearth {
 
 struct SafetensorsTensor {
   std::string name;
-  std::string type;              // "BF16", "U8", ...
-  std::optional<DType> dtype;    // none: the engine does not compute with this type
-  std::vector<uint64_t> shape;   // slowest dimension first; may hold zeros
+  std::string type;                // "BF16", "U8", ...
+  std::optional<DType> dtype;      // none: the engine does not compute with this type
+  std::vector<uint64_t> shape;     // slowest dimension first; may hold zeros
   uint64_t offset = 0, bytes = 0;  // in the file
 };
 

@@ -21,7 +21,8 @@ bool is_plane(const std::string& name, const Tensor& tensor) {
 std::vector<TensorInfo> list_tensors(const TensorTable& table) {
   std::vector<TensorInfo> out;
   out.reserve(table.tensors.size());
-  for (const auto& [name, tensor] : table.tensors) out.push_back({shown(name), tensor.type_name, tensor.shape, tensor.bytes});
+  for (const auto& [name, tensor] : table.tensors)
+    out.push_back({shown(name), tensor.type_name, tensor.shape, tensor.bytes});
   return out;
 }
 

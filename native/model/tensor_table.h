@@ -17,12 +17,12 @@
 namespace hearth {
 
 struct Tensor {
-  std::string type_name;             // as the file names it: "Q8_0", "BF16", "U8"
-  std::optional<DType> type;         // none: the engine does not compute with this type
-  std::vector<uint64_t> shape;       // slowest dimension first
+  std::string type_name;        // as the file names it: "Q8_0", "BF16", "U8"
+  std::optional<DType> type;    // none: the engine does not compute with this type
+  std::vector<uint64_t> shape;  // slowest dimension first
   const std::byte* data = nullptr;
   uint64_t bytes = 0;
-  uint32_t file = 0;                 // index into TensorTable::files
+  uint32_t file = 0;  // index into TensorTable::files
 };
 
 struct TensorTable {

@@ -133,12 +133,14 @@ TEST_F(GgufModel, NamesTheMissingTensorAndItsBlock) {
   f32_tensor(g, "token_embd.weight", {8, 32});
   EXPECT_ERROR(ErrorCode::incomplete_model, "m.gguf: a tensor of block 0 is missing: blk.0.attn_norm.weight", open(g));
   EXPECT_ERROR(ErrorCode::incomplete_model, "a tensor is missing: token_embd.weight", open(llama_keys()));
-  EXPECT_ERROR(ErrorCode::incomplete_model, "of block 1 is missing: blk.1.attn_norm.weight", open(llama().u32("llama.block_count", 2)));
+  EXPECT_ERROR(ErrorCode::incomplete_model, "of block 1 is missing: blk.1.attn_norm.weight",
+               open(llama().u32("llama.block_count", 2)));
 }
 
 TEST_F(GgufModel, NamesTheTensorOfAWrongShape) {
   make::Gguf g = llama_keys().u32("llama.feed_forward_length", 96);
-  EXPECT_ERROR(ErrorCode::bad_file, "blk.0.ffn_gate.weight has the shape [64, 32], the model needs [96, 32]", open(llama_tensors(g)));
+  EXPECT_ERROR(ErrorCode::bad_file, "blk.0.ffn_gate.weight has the shape [64, 32], the model needs [96, 32]",
+               open(llama_tensors(g)));
 }
 
 TEST_F(GgufModel, NamesTheTensorOfATypeThatIsNotComputed) {
@@ -150,7 +152,9 @@ TEST_F(GgufModel, NamesTheTensorOfATypeThatIsNotComputed) {
 }
 
 TEST_F(GgufModel, ChecksTypeAndRangeOfEveryKeyItUses) {
-  auto fails = [&](const make::Gguf& g, const std::string& words) { EXPECT_ERROR(ErrorCode::bad_file, words, open(g)); };
+  auto fails = [&](const make::Gguf& g, const std::string& words) {
+    EXPECT_ERROR(ErrorCode::bad_file, words, open(g));
+  };
   fails(llama().str("llama.block_count", "one"), "llama.block_count is of type string, it must be a whole number");
   fails(llama().u32("llama.block_count", 0), "llama.block_count is 0");
   fails(llama().u32("llama.block_count", 1u << 31), "llama.block_count is 2147483648");
@@ -201,12 +205,16 @@ TEST_F(GgufModel, ReadsTheScalingOfLongContexts) {
   zeros.tensor("rope_freqs.weight", {8}, T_F32, std::string(32, '\0'));
   EXPECT_ERROR(ErrorCode::bad_file, "rope_freqs.weight", open(zeros));
   EXPECT_EQ(open(llama().str("llama.rope.scaling.type", "linear").f32("llama.rope.scaling.factor", 4.0f))
-                .spec.layers[0].attention.rope.linear_factor, 4.0);
+                .spec.layers[0]
+                .attention.rope.linear_factor,
+            4.0);
 }
 
 TEST_F(GgufModel, ReadsTheTokenizer) {
   make::Gguf g = llama().str("tokenizer.ggml.model", "gpt2").str("tokenizer.ggml.pre", "gpt-4o");
-  g.strs("tokenizer.ggml.merges", {"a b", "ab c"}).flag("tokenizer.ggml.add_bos_token", true).str("tokenizer.chat_template", "{{ x }}");
+  g.strs("tokenizer.ggml.merges", {"a b", "ab c"})
+      .flag("tokenizer.ggml.add_bos_token", true)
+      .str("tokenizer.chat_template", "{{ x }}");
   g.array<int32_t>("tokenizer.ggml.eos_token_ids", I32, {2, 5, 5, 99}).u32("tokenizer.ggml.eot_token_id", 6);
   g.u32("tokenizer.ggml.unknown_token_id", 77);
   ModelFile m = open(g);
@@ -285,13 +293,15 @@ TEST_F(SplitGguf, OpensWholeFromAnyPartAndFromTheFolder) {
 
 TEST_F(SplitGguf, NamesTheMissingParts) {
   folder.write(name(2), part(llama_keys(), 2, 3, 3).bytes());
-  EXPECT_ERROR(ErrorCode::incomplete_model, "is part 2 of 3 of a split model; parts 1 and 3 are missing", open_model(folder.path(name(2))));
+  EXPECT_ERROR(ErrorCode::incomplete_model, "is part 2 of 3 of a split model; parts 1 and 3 are missing",
+               open_model(folder.path(name(2))));
 }
 
 TEST_F(SplitGguf, RefusesPartsThatDoNotBelongTogether) {
   write_all();
   folder.write(name(3), part({}, 2, 3, 11).bytes());
-  EXPECT_ERROR(ErrorCode::bad_file, "says that it is part 2 of 3, its name says part 3", open_model(folder.path(name(1))));
+  EXPECT_ERROR(ErrorCode::bad_file, "says that it is part 2 of 3, its name says part 3",
+               open_model(folder.path(name(1))));
   folder.write(name(3), part({}, 3, 3, 11).bytes());
   EXPECT_ERROR(ErrorCode::incomplete_model, "split.tensors.count says 11", open_model(folder.path(name(1))));
   make::Gguf again = part({}, 3, 3, 8);

@@ -78,7 +78,8 @@ TEST(Gguf, RefusesCountsBeyondTheFileBeforeAllocating) {
 }
 
 TEST(Gguf, RefusesSizesThatWrap) {
-  EXPECT_ERROR(ErrorCode::bad_file, "token_embd.weight", parse(described({uint64_t(1) << 32, uint64_t(1) << 32}).bytes()));
+  EXPECT_ERROR(ErrorCode::bad_file, "token_embd.weight",
+               parse(described({uint64_t(1) << 32, uint64_t(1) << 32}).bytes()));
   EXPECT_ERROR(ErrorCode::bad_file, "larger than any file", parse(described({2, 2, 2, uint64_t(1) << 61}).bytes()));
 }
 
@@ -116,9 +117,11 @@ TEST(Gguf, NamesTheTensorOfAnUnknownType) {
 
 TEST(Gguf, ChecksAlignment) {
   for (uint32_t wrong : {0u, 3u, 4u, 48u, 1u << 30}) {
-    EXPECT_ERROR(ErrorCode::bad_file, "general.alignment", parse(with_embedding().u32("general.alignment", wrong).bytes()));
+    EXPECT_ERROR(ErrorCode::bad_file, "general.alignment",
+                 parse(with_embedding().u32("general.alignment", wrong).bytes()));
   }
-  EXPECT_ERROR(ErrorCode::bad_file, "general.alignment", parse(with_embedding().str("general.alignment", "32").bytes()));
+  EXPECT_ERROR(ErrorCode::bad_file, "general.alignment",
+               parse(with_embedding().str("general.alignment", "32").bytes()));
   EXPECT_NO_THROW(parse(with_embedding().u32("general.alignment", 16).bytes()));
   EXPECT_ERROR(ErrorCode::bad_file, "begins at 8, which is no multiple", parse(described({8, 32}, T_F32, 8).bytes()));
 }
@@ -137,7 +140,8 @@ TEST(Gguf, NamesOtherVersionsAndByteOrder) {
 
 TEST(Gguf, SaysWhatWasSavedInsteadOfAModel) {
   EXPECT_ERROR(ErrorCode::bad_file, "HTML page", parse("<!DOCTYPE html><title>403</title>"));
-  EXPECT_ERROR(ErrorCode::bad_file, "Git LFS pointer", parse("version https://git-lfs.github.com/spec/v1\noid sha256:0\n"));
+  EXPECT_ERROR(ErrorCode::bad_file, "Git LFS pointer",
+               parse("version https://git-lfs.github.com/spec/v1\noid sha256:0\n"));
   EXPECT_ERROR(ErrorCode::bad_file, "empty", parse(""));
   EXPECT_ERROR(ErrorCode::bad_file, "not a GGUF file", parse(std::string(100, 'x')));
 }

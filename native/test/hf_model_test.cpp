@@ -49,7 +49,8 @@ TEST_F(HfModel, PackedGateAndUpAreTheEvenAndOddRows) {
         for (uint32_t c = 0; c < 64; ++c) {
           unsigned byte = (stored * 32 + c / 2) * 37 & 255;
           int scale = static_cast<int>(120 + (stored * 2 + c / 32) % 9) - 127;
-          EXPECT_EQ(row[c], std::ldexp(e2m1(c % 2 ? byte >> 4 : byte & 15), scale)) << expert << ' ' << r << ' ' << up << ' ' << c;
+          EXPECT_EQ(row[c], std::ldexp(e2m1(c % 2 ? byte >> 4 : byte & 15), scale))
+              << expert << ' ' << r << ' ' << up << ' ' << c;
         }
       }
     }
@@ -57,7 +58,8 @@ TEST_F(HfModel, PackedGateAndUpAreTheEvenAndOddRows) {
   EXPECT_EQ(layer.gate_bias[1], (2 - 63) / 64.0f);
   EXPECT_EQ(layer.up_bias[1], (3 - 63) / 64.0f);
   EXPECT_EQ(m.info.quantization, "BF16");
-  uint64_t attention = (32 + 16 + 16) * 64 + 64 * 32, biases = 32 + 16 + 16 + 64 + 2, norms = 64 + 64, router = 4 * 64 + 4;
+  uint64_t attention = (32 + 16 + 16) * 64 + 64 * 32, biases = 32 + 16 + 16 + 64 + 2, norms = 64 + 64,
+           router = 4 * 64 + 4;
   uint64_t experts = 4 * (64 * 64 + 64 * 32) + 4 * (64 + 64);
   EXPECT_EQ(m.info.parameters, 2 * (attention + biases + norms + router + experts) + 2 * 8 * 64 + 64);
 }
@@ -99,8 +101,9 @@ TEST_F(HfModel, ReadsTheSpec) {
 }
 
 TEST_F(HfModel, NewerConfigsKeepTheRotationInRopeParameters) {
-  std::string config = hf_gpt_oss_config({2}, R"(,"rope_parameters":{"rope_type":"yarn","rope_theta":99999.0,"factor":16.0,)"
-                                            R"("truncate":true,"original_max_position_embeddings":2048})");
+  std::string config =
+      hf_gpt_oss_config({2}, R"(,"rope_parameters":{"rope_type":"yarn","rope_theta":99999.0,"factor":16.0,)"
+                             R"("truncate":true,"original_max_position_embeddings":2048})");
   const RopeSpec rope = open(config, packed()).spec.layers[0].attention.rope;
   EXPECT_EQ(rope.theta, 99999.0);
   EXPECT_EQ(rope.yarn_factor, 16.0);
@@ -110,7 +113,8 @@ TEST_F(HfModel, NewerConfigsKeepTheRotationInRopeParameters) {
 
 std::string llama_config(const std::string& more = "") {
   return R"({"architectures":["LlamaForCausalLM"],"hidden_size":32,"num_hidden_layers":1,"num_attention_heads":2,)"
-         R"("intermediate_size":64,"vocab_size":8,"max_position_embeddings":8192,"tie_word_embeddings":true)" + more + "}";
+         R"("intermediate_size":64,"vocab_size":8,"max_position_embeddings":8192,"tie_word_embeddings":true)" +
+         more + "}";
 }
 
 make::Safetensors llama_tensors_hf() {
@@ -140,10 +144,12 @@ TEST_F(HfModel, LlamaIsHalfSplitAndTied) {
 
 TEST_F(HfModel, Llama3ScalingSlowsLongWavelengths) {
   // Frequencies of transformers' llama3 scaling for theta 500000, 16 dimensions, factor 8, 1, 4, 8192.
-  const double expected[] = {1.0000e+00, 1.9392e-01, 3.7606e-02, 7.2927e-03, 5.2485e-04, 3.4281e-05, 6.6479e-06, 1.2892e-06};
-  ModelFile m = open(llama_config(R"(,"rope_theta":500000.0,"rope_scaling":{"rope_type":"llama3","factor":8.0,)"
-                                  R"("low_freq_factor":1.0,"high_freq_factor":4.0,"original_max_position_embeddings":8192})"),
-                     llama_tensors_hf());
+  const double expected[] = {1.0000e+00, 1.9392e-01, 3.7606e-02, 7.2927e-03,
+                             5.2485e-04, 3.4281e-05, 6.6479e-06, 1.2892e-06};
+  ModelFile m =
+      open(llama_config(R"(,"rope_theta":500000.0,"rope_scaling":{"rope_type":"llama3","factor":8.0,)"
+                        R"("low_freq_factor":1.0,"high_freq_factor":4.0,"original_max_position_embeddings":8192})"),
+           llama_tensors_hf());
   RopeTable table = make_rope_table(m.spec.layers[0].attention.rope);
   ASSERT_EQ(table.inverse_frequency.size(), 8u);
   for (size_t i = 0; i < 8; ++i) EXPECT_NEAR(table.inverse_frequency[i] / expected[i], 1.0, 1e-4) << i;
@@ -158,16 +164,18 @@ TEST_F(HfModel, NamesWrongKeys) {
   fails(llama_config(R"(,"num_hidden_layers":2147483648)"), "key num_hidden_layers is 2147483648");
   fails(llama_config(R"(,"num_attention_heads":-2)"), "key num_attention_heads is -2");
   fails(llama_config(R"(,"rope_scaling":7)"), "key rope_scaling must be an object");
-  fails(llama_config(R"(,"rope_scaling":{"rope_type":"llama3","factor":"x"})"), "key rope_scaling.factor must be a number");
+  fails(llama_config(R"(,"rope_scaling":{"rope_type":"llama3","factor":"x"})"),
+        "key rope_scaling.factor must be a number");
   fails(llama_config(R"(,"vocab_size":9)"), "model.embed_tokens.weight has the shape [8, 32], the model needs [9, 32]");
   fails("[1]", "config.json is no JSON object");
   fails("{", "config.json is not valid");
-  fails(llama_config(R"(,"rope_scaling":{"rope_type":"dynamic","factor":2})"), "dynamic", ErrorCode::unsupported_architecture);
+  fails(llama_config(R"(,"rope_scaling":{"rope_type":"dynamic","factor":2})"), "dynamic",
+        ErrorCode::unsupported_architecture);
   fails(llama_config(R"(,"hidden_act":"gelu")"), "gelu", ErrorCode::unsupported_architecture);
   fails(llama_config(R"(,"model_type":"mamba")"), "architecture mamba", ErrorCode::unsupported_architecture);
   fails(llama_config(R"(,"quantization_config":{"quant_method":"gptq"})"), "gptq", ErrorCode::unsupported_type);
-  fails(llama_config(R"(,"num_hidden_layers":2)"), "a tensor of block 1 is missing: model.layers.1.input_layernorm.weight",
-        ErrorCode::incomplete_model);
+  fails(llama_config(R"(,"num_hidden_layers":2)"),
+        "a tensor of block 1 is missing: model.layers.1.input_layernorm.weight", ErrorCode::incomplete_model);
 }
 
 class ShardedHf : public HfModel {
@@ -181,7 +189,8 @@ class ShardedHf : public HfModel {
     folder.write(stem + "-00002-of-00002.safetensors", two.bytes());
   }
   void write_index(const std::string& first, const std::string& second) {
-    folder.write("model.safetensors.index.json", R"({"metadata":{},"weight_map":{"a":")" + first + R"(","b":")" + second + "\"}}");
+    folder.write("model.safetensors.index.json",
+                 R"({"metadata":{},"weight_map":{"a":")" + first + R"(","b":")" + second + "\"}}");
   }
 };
 
@@ -199,14 +208,16 @@ TEST_F(ShardedHf, OpensWithAndWithoutIndexFromAnyFile) {
 TEST_F(ShardedHf, NamesMissingShards) {
   write();
   std::filesystem::remove(folder.path("model-00001-of-00002.safetensors"));
-  EXPECT_ERROR(ErrorCode::incomplete_model, "1 of 2 weight files is missing: model-00001-of-00002.safetensors", open_model(folder.path()));
+  EXPECT_ERROR(ErrorCode::incomplete_model, "1 of 2 weight files is missing: model-00001-of-00002.safetensors",
+               open_model(folder.path()));
   write_index("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors");
   EXPECT_ERROR(ErrorCode::incomplete_model, "model-00001-of-00002.safetensors", open_model(folder.path()));
 }
 
 TEST_F(ShardedHf, IndexCannotReachOutsideTheFolder) {
   write();
-  for (const char* name : {"../x.safetensors", "/etc/x.safetensors", "C:\\\\x.safetensors", "x.bin", "a/b.safetensors"}) {
+  for (const char* name :
+       {"../x.safetensors", "/etc/x.safetensors", "C:\\\\x.safetensors", "x.bin", "a/b.safetensors"}) {
     write_index("model-00001-of-00002.safetensors", name);
     EXPECT_ERROR(ErrorCode::bad_file, "weight_map names", open_model(folder.path()));
   }
@@ -214,14 +225,16 @@ TEST_F(ShardedHf, IndexCannotReachOutsideTheFolder) {
 
 TEST_F(ShardedHf, RefusesARepeatedTensor) {
   write();
-  std::filesystem::copy_file(folder.path("model-00001-of-00002.safetensors"), folder.path("model-00002-of-00002.safetensors"),
+  std::filesystem::copy_file(folder.path("model-00001-of-00002.safetensors"),
+                             folder.path("model-00002-of-00002.safetensors"),
                              std::filesystem::copy_options::overwrite_existing);
   EXPECT_ERROR(ErrorCode::bad_file, "repeats the tensor", open_model(folder.path()));
 }
 
 TEST_F(HfModel, SaysThatConfigIsMissing) {
   folder.write("x.safetensors", make::safetensors(R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", "abcd"));
-  EXPECT_ERROR(ErrorCode::incomplete_model, "config.json is missing beside x.safetensors", open_model(folder.path("x.safetensors")));
+  EXPECT_ERROR(ErrorCode::incomplete_model, "config.json is missing beside x.safetensors",
+               open_model(folder.path("x.safetensors")));
 }
 
 TEST_F(HfModel, DamageIsToldBeforeAMissingConfig) {
@@ -230,7 +243,9 @@ TEST_F(HfModel, DamageIsToldBeforeAMissingConfig) {
 
 TEST_F(HfModel, ReadsTokenizerFilesAndForgivesDamagedOnes) {
   folder.write("tokenizer.json", "{}");
-  folder.write("tokenizer_config.json", R"({"add_bos_token":true,"chat_template":[{"name":"tool","template":"t"},{"name":"default","template":"d"}]})");
+  folder.write(
+      "tokenizer_config.json",
+      R"({"add_bos_token":true,"chat_template":[{"name":"tool","template":"t"},{"name":"default","template":"d"}]})");
   folder.write("generation_config.json", R"({"eos_token_id":[5,6],"bos_token_id":1,"pad_token_id":3})");
   folder.write("README.md", "---\nlanguage: en\nlicense: apache-2.0\n---\n# x\n");
   ModelFile m = open(hf_gpt_oss_config({2}), packed());

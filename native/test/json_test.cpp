@@ -23,13 +23,15 @@ TEST(Json, ReadsEveryKindOfValue) {
 }
 
 TEST(Json, DecodesEscapes) {
-  EXPECT_EQ(*parse(R"("\"\\\/\b\f\n\r\t\u0041\u00e9\u20ac\ud83d\ude00")").text(), "\"\\/\b\f\n\r\tA\u00e9\u20ac\U0001F600");
+  EXPECT_EQ(*parse(R"("\"\\\/\b\f\n\r\t\u0041\u00e9\u20ac\ud83d\ude00")").text(),
+            "\"\\/\b\f\n\r\tA\u00e9\u20ac\U0001F600");
 }
 
 TEST(Json, RefusesWhatIsNotJson) {
-  for (const char* text : {"", " ", "{", "[1,]", "{\"a\":1,}", "{a:1}", "[1 2]", "{\"a\" 1}", "01", "1.", "-", "+1", ".5", "1e", "tru",
-                           "nul", "\"a", "\"\\x\"", "\"\\ud800\"", "\"\\udc00\"", "\"\\u12g4\"", "\"\t\"", "1 1", "NaN", "Infinity", "'a'",
-                           "{\"a\":1}}", "/**/1"}) {
+  for (const char* text : {"",          " ",   "{",   "[1,]",     "{\"a\":1,}",  "{a:1}",       "[1 2]",
+                           "{\"a\" 1}", "01",  "1.",  "-",        "+1",          ".5",          "1e",
+                           "tru",       "nul", "\"a", "\"\\x\"",  "\"\\ud800\"", "\"\\udc00\"", "\"\\u12g4\"",
+                           "\"\t\"",    "1 1", "NaN", "Infinity", "'a'",         "{\"a\":1}}",  "/**/1"}) {
     EXPECT_ERROR(ErrorCode::bad_file, "x.json", parse(text));
   }
   EXPECT_ERROR(ErrorCode::bad_file, "UTF-8", parse("\"\xff\""));

@@ -10,7 +10,9 @@ namespace {
 
 using make::raw;
 
-hearth::Safetensors parse(const std::string& bytes) { return parse_safetensors(std::as_bytes(std::span(bytes)), "x.safetensors"); }
+hearth::Safetensors parse(const std::string& bytes) {
+  return parse_safetensors(std::as_bytes(std::span(bytes)), "x.safetensors");
+}
 std::string file(const std::string& header, size_t data) { return make::safetensors(header, std::string(data, '\0')); }
 
 const std::string good = R"({"__metadata__":{"format":"pt"},"w":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}})";
@@ -40,12 +42,15 @@ TEST(Safetensors, RefusesHeaderLengthsBeforeUsingThem) {
 }
 
 TEST(Safetensors, NamesTheTensorThatIsCutOff) {
-  std::string header = R"({"w":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},"v":{"dtype":"F32","shape":[4],"data_offsets":[16,32]}})";
+  std::string header =
+      R"({"w":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},)"
+      R"("v":{"dtype":"F32","shape":[4],"data_offsets":[16,32]}})";
   EXPECT_ERROR(ErrorCode::bad_file, "tensor v needs 16 bytes, 4 are there", parse(file(header, 20)));
 }
 
 TEST(Safetensors, RefusesDuplicates) {
-  std::string header = R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})";
+  std::string header =
+      R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})";
   EXPECT_ERROR(ErrorCode::bad_file, "two tensors named w", parse(file(header, 8)));
   header = R"({"w":{"dtype":"F32","dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
   EXPECT_ERROR(ErrorCode::bad_file, "key dtype twice in tensor w", parse(file(header, 4)));
@@ -54,7 +59,8 @@ TEST(Safetensors, RefusesDuplicates) {
 TEST(Safetensors, SaysWhatAHeaderIsThatIsNone) {
   EXPECT_ERROR(ErrorCode::bad_file, "HTML page", parse(file("<!doctype html><title>403</title>", 0)));
   EXPECT_ERROR(ErrorCode::bad_file, "HTML page", parse("<!DOCTYPE html>\n<html>403</html>"));
-  EXPECT_ERROR(ErrorCode::bad_file, "Git LFS pointer", parse("version https://git-lfs.github.com/spec/v1\noid sha256:0\n"));
+  EXPECT_ERROR(ErrorCode::bad_file, "Git LFS pointer",
+               parse("version https://git-lfs.github.com/spec/v1\noid sha256:0\n"));
   EXPECT_ERROR(ErrorCode::bad_file, "no JSON object", parse(file("[1,2,3]", 0)));
   EXPECT_ERROR(ErrorCode::bad_file, "no JSON object", parse(file("", 0)));
   EXPECT_ERROR(ErrorCode::bad_file, "no UTF-8", parse(file("{\"\xff\xfe\":{}}", 0)));
@@ -81,7 +87,8 @@ TEST(Safetensors, HoldsSizesAgainstOffsets) {
 }
 
 TEST(Safetensors, RefusesOverlaps) {
-  std::string header = R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"v":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})";
+  std::string header =
+      R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"v":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})";
   EXPECT_ERROR(ErrorCode::bad_file, "tensors w and v overlap", parse(file(header, 12)));
 }
 

@@ -28,7 +28,8 @@ TEST(Sha256, DoesNotDependOnHowTheBytesAreCut) {
   for (int i = 0; i < 1000; ++i) text += char(i * 31);
   for (size_t piece : {1u, 3u, 55u, 56u, 63u, 64u, 65u, 999u}) {
     Sha256 h;
-    for (size_t at = 0; at < text.size(); at += piece) h.update(bytes_of(text).subspan(at, std::min(piece, text.size() - at)));
+    for (size_t at = 0; at < text.size(); at += piece)
+      h.update(bytes_of(text).subspan(at, std::min(piece, text.size() - at)));
     EXPECT_EQ(h.hex(), hash(text)) << piece;
   }
 }
@@ -61,7 +62,8 @@ TEST(Identity, ChangesWithEveryPart) {
   EXPECT_NE(id(a), id(header));
   EXPECT_NE(id(a), id(sample));
   EXPECT_NE(id(a), id(longer));
-  EXPECT_NE(model_identity({{bytes_of(a), 0}, {bytes_of(sample), 0}}), model_identity({{bytes_of(sample), 0}, {bytes_of(a), 0}}));
+  EXPECT_NE(model_identity({{bytes_of(a), 0}, {bytes_of(sample), 0}}),
+            model_identity({{bytes_of(sample), 0}, {bytes_of(a), 0}}));
 }
 
 TEST(Identity, ExistsForAnEmptyFile) { EXPECT_EQ(model_identity({{{}, 0}}), hash(std::string(8, '\0'))); }

@@ -7,11 +7,11 @@
 
 #include "hearth/error.h"
 
-#define EXPECT_ERROR(wanted, words, expression)                                                       \
-  try {                                                                                               \
-    (void)(expression);                                                                               \
-    ADD_FAILURE() << "no error, wanted: " << (words);                                                 \
-  } catch (const ::hearth::Error& error) {                                                            \
-    EXPECT_EQ(::hearth::to_string(error.code), ::hearth::to_string(wanted)) << error.what();          \
-    EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();              \
+#define EXPECT_ERROR(wanted, words, expression)                                              \
+  try {                                                                                      \
+    (void)(expression);                                                                      \
+    ADD_FAILURE() << "no error, wanted: " << (words);                                        \
+  } catch (const ::hearth::Error& error) {                                                   \
+    EXPECT_EQ(::hearth::to_string(error.code), ::hearth::to_string(wanted)) << error.what(); \
+    EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();     \
   }

@@ -124,7 +124,8 @@ class Safetensors {
     std::string sizes;
     for (uint64_t size : shape) sizes += (sizes.empty() ? "" : ",") + std::to_string(size);
     header_ += (header_.empty() ? "\"" : ",\"") + name + "\":{\"dtype\":\"" + type + "\",\"shape\":[" + sizes +
-               "],\"data_offsets\":[" + std::to_string(data_.size()) + "," + std::to_string(data_.size() + bytes.size()) + "]}";
+               "],\"data_offsets\":[" + std::to_string(data_.size()) + "," +
+               std::to_string(data_.size() + bytes.size()) + "]}";
     data_ += bytes;
     return *this;
   }

@@ -107,9 +107,9 @@ inline Gguf& gpt_oss_tensors(Gguf& g, const GptOssSize& size) {
 inline std::string hf_gpt_oss_config(const GptOssSize& size, const std::string& more = "") {
   auto key = [](const char* name, uint32_t value) { return std::string(",\"") + name + "\":" + std::to_string(value); };
   return R"({"model_type":"gpt_oss","architectures":["GptOssForCausalLM"])" + key("hidden_size", size.hidden) +
-         key("num_hidden_layers", size.layers) + key("num_attention_heads", size.heads) + key("num_key_value_heads", 1) +
-         key("head_dim", size.head_dim) + key("intermediate_size", size.inner) + key("num_local_experts", size.experts) +
-         key("num_experts_per_tok", size.used) +
+         key("num_hidden_layers", size.layers) + key("num_attention_heads", size.heads) +
+         key("num_key_value_heads", 1) + key("head_dim", size.head_dim) + key("intermediate_size", size.inner) +
+         key("num_local_experts", size.experts) + key("num_experts_per_tok", size.used) +
          R"(,"vocab_size":8,"sliding_window":128,"max_position_embeddings":131072,"rms_norm_eps":1e-05,)"
          R"("rope_theta":150000,"rope_scaling":{"rope_type":"yarn","factor":32.0,"beta_fast":32.0,"beta_slow":1.0,)"
          R"("truncate":false,"original_max_position_embeddings":4096},"tie_word_embeddings":false,"eos_token_id":2)" +
@@ -143,7 +143,8 @@ inline Safetensors& hf_attention(Safetensors& s, uint32_t layer, const std::stri
   return s;
 }
 
-/// Experts as MXFP4 planes: gate_up [experts, 2*inner rows, hidden/32, 16] and down [experts, hidden rows, inner/32, 16].
+/// Experts as MXFP4 planes: gate_up [experts, 2*inner rows, hidden/32, 16] and down [experts, hidden rows, inner/32,
+/// 16].
 inline Safetensors& hf_packed_experts(Safetensors& s, uint32_t layer, const GptOssSize& size = {}) {
   std::string b = "model.layers." + std::to_string(layer) + ".mlp.experts.";
   auto bytes = [](uint64_t n, uint64_t step) {
@@ -159,12 +160,15 @@ inline Safetensors& hf_packed_experts(Safetensors& s, uint32_t layer, const GptO
   const uint64_t experts = size.experts, rows = 2 * size.inner, hidden = size.hidden, groups = hidden / 32;
   s.tensor(b + "gate_up_proj_blocks", "U8", {experts, rows, groups, 16}, bytes(experts * rows * groups * 16, 37));
   s.tensor(b + "gate_up_proj_scales", "U8", {experts, rows, groups}, scales(experts * rows * groups));
-  s.tensor(b + "down_proj_blocks", "U8", {experts, hidden, size.inner / 32, 16}, bytes(experts * hidden * size.inner / 2, 91));
-  return s.tensor(b + "down_proj_scales", "U8", {experts, hidden, size.inner / 32}, scales(experts * hidden * size.inner / 32));
+  s.tensor(b + "down_proj_blocks", "U8", {experts, hidden, size.inner / 32, 16},
+           bytes(experts * hidden * size.inner / 2, 91));
+  return s.tensor(b + "down_proj_scales", "U8", {experts, hidden, size.inner / 32},
+                  scales(experts * hidden * size.inner / 32));
 }
 
 /// The same unpacked: gate_up_proj [experts, hidden, 2*inner], down_proj [experts, inner, hidden].
-inline Safetensors& hf_plain_experts(Safetensors& s, uint32_t layer, const std::string& type, const GptOssSize& size = {}) {
+inline Safetensors& hf_plain_experts(Safetensors& s, uint32_t layer, const std::string& type,
+                                     const GptOssSize& size = {}) {
   std::string b = "model.layers." + std::to_string(layer) + ".mlp.experts.";
   const uint64_t experts = size.experts, inner = size.inner, hidden = size.hidden;
   s.tensor(b + "gate_up_proj", type, {experts, hidden, 2 * inner}, values(experts * hidden * 2 * inner, type));
