@@ -13,7 +13,7 @@ bool uses_int8(const CpuState& cpu, const Matrix& w);
 /// Whether activations are quantised twice, the second time what the first rounding left over. Done where the second plane
 /// costs little, because int8 alone moves the distribution of small models by more than it should: narrow matrices, and
 /// `fine` ones (logits: few rows, bound by memory). A property of the matrix and the op, never of the number of rows.
-inline bool two_planes(const Matrix& w, bool fine) { return fine || w.cols <= 1024; }
+inline bool two_planes(const Matrix& w, bool fine) { return fine || w.cols <= 2048; }
 
 /// Prepares rows of x ([rows, w.cols], dense; `buffer` is where they lie, so that their int8 form is made only once) for
 /// every kind of kernel that the weights use. Groups are cpu.counts[g] consecutive entries of cpu.order (row numbers).
