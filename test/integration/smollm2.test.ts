@@ -54,6 +54,29 @@ describe.skipIf(missingOracles ?? (addonPath() === null && 'the addon is not bui
     expect(new Set(named).size).toBeGreaterThanOrEqual(3);
   });
 
+  it('keeps to a schema, and is told off where only the last check can see', { timeout: 120_000 }, async () => {
+    const withBounds = (bounds: object) => ({
+      ...question('What is 2+2?'),
+      response_format: {
+        type: 'json_schema' as const,
+        json_schema: {
+          name: 'sum',
+          schema: {
+            type: 'object',
+            properties: { sum: { type: 'number', ...bounds } },
+            required: ['sum'],
+            additionalProperties: false,
+          },
+        },
+      },
+    });
+    const answer = await client.chat.completions.create(withBounds({}));
+    expect(answer.choices[0]?.finish_reason).toBe('stop');
+    const { sum } = JSON.parse(answer.choices[0]?.message.content ?? '') as { sum: number };
+    const refused = client.chat.completions.create(withBounds({ maximum: sum - 1 }));
+    await expect(refused).rejects.toMatchObject({ status: 400, code: 'unsupported_schema' });
+  });
+
   it('streams the same answer, word by word, to the official client', { timeout: 120_000 }, async () => {
     const content = 'What is the capital of France?';
     const stream = await client.chat.completions.create({ ...question(content), stream: true });
