@@ -21,6 +21,7 @@ export function Thread({ chat, stick }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const inner = useRef<HTMLDivElement>(null);
   const branch = useMemo(() => branchOf(chat.messages, chat.headId), [chat.messages, chat.headId]);
+  // eslint-disable-next-line react-hooks/incompatible-library -- the list is not memoized here, nothing goes stale
   const list = useVirtualizer({
     count: branch.length,
     getScrollElement: () => scroller.current,
