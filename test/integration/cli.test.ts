@@ -234,7 +234,7 @@ describe.skipIf(missing)('with a model', () => {
   });
 
   it('bench says all that a script wants to know', async () => {
-    const result = JSON.parse((await hearth('bench', modelPath, '--prefill', '32', '--decode', '8', '--json')).out);
+    const result = JSON.parse((await hearth('bench', modelPath, '--prefill', '32', '--decode', '200', '--json')).out);
     expect(Object.keys(result)).toEqual([
       'prefill_tps',
       'decode_tps',
