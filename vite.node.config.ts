@@ -29,7 +29,10 @@ export default defineConfig(({ mode }) =>
           target: 'node20',
           minify: false,
           sourcemap: true,
-          rollupOptions: { input: ENTRIES, output: { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' } },
+          rollupOptions: {
+            input: ENTRIES,
+            output: { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
+          },
         },
       },
 );
