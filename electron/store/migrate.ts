@@ -5,6 +5,7 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { HearthError } from '../contract/errors';
 import { isDamage, storeError } from './errors';
 import { MIGRATIONS } from './schema';
+import { transaction } from './transaction';
 
 export type Db = InstanceType<typeof DatabaseSync>;
 
@@ -59,15 +60,10 @@ function migrate(db: Db, path: string, migrations: readonly string[], now: Date)
   if (from === migrations.length) return;
   if (from > 0) backUp(db, path, from, now);
   for (let version = from; version < migrations.length; version++) {
-    db.exec('BEGIN IMMEDIATE');
-    try {
+    transaction(db, () => {
       db.exec(migrations[version] ?? '');
       db.exec(`PRAGMA user_version = ${version + 1}`);
-      db.exec('COMMIT');
-    } catch (error) {
-      db.exec('ROLLBACK');
-      throw error;
-    }
+    });
   }
 }
 

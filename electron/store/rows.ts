@@ -120,8 +120,3 @@ export function packTokens(ids: readonly number[]): Uint8Array {
   ids.forEach((id, index) => view.setUint32(index * 4, id, true));
   return bytes;
 }
-
-export function unpackTokens(bytes: Uint8Array): number[] {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return Array.from({ length: Math.floor(bytes.byteLength / 4) }, (_, index) => view.getUint32(index * 4, true));
-}
