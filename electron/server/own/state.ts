@@ -8,17 +8,18 @@ import { appState, sameState } from './app-state';
 
 const EVENT_MS = 1000;
 
-/** Devices are asked for once and again after a while: the probe is a process, and devices seldom change. */
+/** Devices are asked for once, and again only where somebody asks for them by name: each look may start the probe's process. */
 class Devices {
   private devices: Device[] = [];
   private asked = 0;
-  private static readonly FRESH_MS = 60_000;
+  private static readonly RETRY_MS = 60_000;
 
   constructor(private readonly context: ServerContext) {}
 
-  /** What is known now. */
+  /** What is known now. A look that failed is taken again after a while. */
   list(): Device[] {
-    if (Date.now() - this.asked > Devices.FRESH_MS) void this.ask().catch(() => undefined);
+    const due = this.devices.length === 0 && Date.now() - this.asked > Devices.RETRY_MS;
+    if (due) void this.ask().catch(() => undefined);
     return this.devices;
   }
 
