@@ -1,6 +1,5 @@
 // Puts the server together: one Fastify instance behind the guard, its routes, one way of answering failures, two loopback addresses.
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { randomUUID } from 'node:crypto';
 import { OWN } from '../contract/routes';
 import { HearthError } from '../contract/errors';
 import { acceptJson } from './body';
@@ -12,6 +11,7 @@ import { openAiRoutes } from './openai/routes';
 import { ownRoutes } from './own/routes';
 import { addGuard } from './security/guard';
 import { pageRoutes } from './page';
+import { newRequestId } from './request-id';
 import { RouteList } from './route-list';
 import { Turns } from './turns/turns';
 import type { Server, ServerOptions } from './types';
@@ -61,7 +61,7 @@ function createApp(): FastifyInstance {
     requestTimeout: RECEIVE_MS,
     // A stream has no head of its own.
     exposeHeadRoutes: false,
-    genReqId: () => `req_${randomUUID().replaceAll('-', '')}`,
+    genReqId: newRequestId,
     requestIdHeader: false,
     routerOptions: { maxParamLength: 1000 },
     forceCloseConnections: true,

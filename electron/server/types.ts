@@ -26,6 +26,8 @@ export interface ServerOptions {
   /** Of the app's own API. */
   token: string;
   version: string;
+  /** Where the user's own models go, for the page to say. */
+  modelsFolder?: string;
   /** Folder of the built page; absent: no page is served. */
   staticDir?: string;
   /** Precision of the runtimes, for receipts. */

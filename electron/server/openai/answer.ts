@@ -4,7 +4,6 @@ import { HearthError } from '../../contract/errors';
 import type { GenerationEvent, Part } from '../../contract/runtime';
 
 export type EndEvent = Extract<GenerationEvent, { kind: 'end' }>;
-export type StartEvent = Extract<GenerationEvent, { kind: 'start' }>;
 export type PartsEvent = Extract<GenerationEvent, { kind: 'parts' }>;
 
 export interface Answer {

@@ -177,7 +177,7 @@ export function chatRequest(raw: unknown, today: string, cacheScope: string): Ch
     ...(thoughtTokens !== undefined && { thoughtTokens }),
     ...(logprobs !== undefined && { logprobs }),
     stop: stopsOf(body.stop),
-    priority: priorityOf(body.service_tier) as 'interactive' | 'background',
+    priority: priorityOf(body.service_tier),
     cacheScope,
   };
   return {

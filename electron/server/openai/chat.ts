@@ -8,8 +8,18 @@ import { identity, identityHeaders, usableModel, type Identity, type ServerConte
 import { isoDate } from '../dates';
 import { openAiError } from '../errors';
 import { clientSignal, EventStream } from '../event-stream';
+import { answerId } from '../request-id';
 import { unsupported } from '../validate';
-import { collect, failureOf, openAiFinish, openAiLogprob, openAiUsage, type Answer, type EndEvent } from './answer';
+import {
+  collect,
+  failureOf,
+  openAiFinish,
+  openAiLogprob,
+  openAiUsage,
+  type Answer,
+  type EndEvent,
+  type PartsEvent,
+} from './answer';
 import { chatRequest, type ChatRequest } from './chat-request';
 import { begun, generations, letGo } from './generation';
 
@@ -24,7 +34,7 @@ interface Head {
 function headOf(request: FastifyRequest, model: LibraryModel, { modelId, engineBuild }: Identity): Head {
   const print = `${engineBuild}-${modelId}`.replace(/[^\w.-]/g, '').slice(0, 24);
   return {
-    id: request.id.replace(/^req_/, 'chatcmpl-'),
+    id: answerId('chatcmpl', request.id),
     created: Math.floor(Date.now() / 1000),
     model: model.name,
     system_fingerprint: print.length > 1 ? `fp_${print}` : null,
@@ -88,7 +98,7 @@ class ChoiceStream {
     return this.stream.send({ ...this.head, object: 'chat.completion.chunk', choices: [choice], ...usage });
   }
 
-  async parts(event: Extract<GenerationEvent, { kind: 'parts' }>): Promise<void> {
+  async parts(event: PartsEvent): Promise<void> {
     let logprobs = this.wanted.logprobs ? (event.logprobs ?? []).map(openAiLogprob) : [];
     const take = () => {
       const rest = logprobs.length > 0 ? { logprobs: { content: logprobs, refusal: null } } : {};

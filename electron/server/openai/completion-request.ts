@@ -74,7 +74,7 @@ export function completionRequest(raw: unknown, cacheScope: string): CompletionR
     ...(maxTokens !== undefined && { maxTokens }),
     ...(logprobs !== undefined && { logprobs }),
     stop: stopsOf(body.stop),
-    priority: priorityOf(body.service_tier) as 'interactive' | 'background',
+    priority: priorityOf(body.service_tier),
     cacheScope,
   };
   const choices = Array.from({ length: choicesOf(body.n) }, (_, n) => nthSeed(sampling.seed, n));

@@ -6,7 +6,16 @@ import type { GenerationEvent } from '../../contract/runtime';
 import { identity, identityHeaders, usableModel, type ServerContext } from '../context';
 import { openAiError } from '../errors';
 import { clientSignal, EventStream } from '../event-stream';
-import { collect, failureOf, openAiFinish, openAiUsage, type Answer, type OpenAiUsage } from './answer';
+import { answerId } from '../request-id';
+import {
+  collect,
+  failureOf,
+  openAiFinish,
+  openAiUsage,
+  type Answer,
+  type OpenAiUsage,
+  type PartsEvent,
+} from './answer';
 import { completionRequest, type CompletionRequest } from './completion-request';
 import { begun, generations, letGo } from './generation';
 import { legacyLogprobs } from './legacy-logprobs';
@@ -19,7 +28,7 @@ interface Head {
 }
 
 /** Channels have no meaning here: a runtime that saw some delivers them in the order of writing. */
-const textOf = (event: Extract<GenerationEvent, { kind: 'parts' }>) => event.parts.map((part) => part.delta).join('');
+const textOf = (event: PartsEvent) => event.parts.map((part) => part.delta).join('');
 
 /** Several prompts: each counts once, however many choices it has. */
 function usageOf(usages: readonly Usage[], { works }: CompletionRequest): OpenAiUsage {
@@ -94,7 +103,7 @@ export function completionRoute(app: FastifyInstance, context: ServerContext): v
     const signal = AbortSignal.any([clientSignal(reply), leave.signal]);
     const works = wanted.works.map(({ prompt: _, ...work }) => work);
     const runs = generations(context, model, works, request.id, signal);
-    const id = request.id.replace(/^req_/, 'cmpl-');
+    const id = answerId('cmpl', request.id);
     const head: Head = { id, object: 'text_completion', created: Math.floor(Date.now() / 1000), model: model.name };
     try {
       if (!wanted.stream) {

@@ -91,7 +91,8 @@ export function choicesOf(n: number | undefined): number {
 }
 
 /** OpenAI's tier for work that can wait. */
-export const priorityOf = (tier: string | undefined) => (tier === 'flex' ? 'background' : 'interactive');
+export const priorityOf = (tier: string | undefined): 'interactive' | 'background' =>
+  tier === 'flex' ? 'background' : 'interactive';
 
 interface Thinking {
   effort: Effort;

@@ -4,6 +4,7 @@ import type { GenerationEvent } from '../../contract/runtime';
 import type { LibraryModel } from '../../library/types';
 import type { GenerateWork } from '../../supervisor/types';
 import { refOf, type ServerContext } from '../context';
+import type { EndEvent } from './answer';
 
 /** After so long the client gets its headers, whether the prompt has been accepted or not. */
 export const HEADERS_AFTER_MS = 4000;
@@ -30,7 +31,7 @@ export function letGo(runs: readonly AsyncIterable<GenerationEvent>[]): void {
  */
 export async function begun(
   events: AsyncIterable<GenerationEvent>,
-  failureOf: (end: Extract<GenerationEvent, { kind: 'end' }>) => Error | undefined,
+  failureOf: (end: EndEvent) => Error | undefined,
   ms = HEADERS_AFTER_MS,
 ): Promise<AsyncIterable<GenerationEvent>> {
   const iterator = events[Symbol.asyncIterator]();

@@ -5,7 +5,7 @@ import type { Device } from '../../contract/runtime';
 import type { ServerContext } from '../context';
 
 export function appState(context: ServerContext, devices: Device[]): AppState {
-  const { supervisor, version } = context;
+  const { supervisor, version, modelsFolder } = context;
   const active = supervisor.active();
   const stats = supervisor.stats();
   const engineBuild = supervisor.loaded()?.engineBuild;
@@ -14,6 +14,7 @@ export function appState(context: ServerContext, devices: Device[]): AppState {
     version,
     ...(engineBuild !== undefined && { engineBuild }),
     url: context.url(),
+    ...(modelsFolder !== undefined && { modelsFolder }),
     ...(active && { active }),
     memory: {
       engineBytes: stats?.rssBytes ?? 0,

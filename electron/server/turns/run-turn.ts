@@ -1,5 +1,4 @@
 // One turn from its first event to the stored answer. It never throws: whatever goes wrong is the answer's error.
-import { randomUUID } from 'node:crypto';
 import { HearthError } from '../../contract/errors';
 import { ANSWER_TOKENS, CREATIVITY_TEMPERATURE, MEMORY_TURNS, THOUGHT_TOKENS } from '../../contract/own';
 import type { Chat, Message, Receipt, TurnEvent } from '../../contract/own';
@@ -8,6 +7,7 @@ import type { LibraryModel } from '../../library/types';
 import type { GenerateWork } from '../../supervisor/types';
 import { identity, refOf, type ServerContext } from '../context';
 import { drawSeed } from '../openai/fields';
+import { newRequestId } from '../request-id';
 import { conversation } from './history';
 import { merged, type TurnLog } from './turn-log';
 
@@ -54,7 +54,7 @@ const STATUS: Record<string, Message['status']> = { cancelled: 'stopped', error:
 
 class TurnRun {
   private answer: Message;
-  private readonly requestId = `req_${randomUUID().replaceAll('-', '')}`;
+  private readonly requestId = newRequestId();
   private readonly seed = drawSeed();
   private temperature = 0;
   private droppedTurns = 0;
