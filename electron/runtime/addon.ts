@@ -167,6 +167,8 @@ export type NativeEvent =
   | {
       kind: 'prefill';
       id: number;
+      /** Milliseconds since its step ended. */
+      agoMs?: number;
       /** Prompt tokens read so far, of `total`; `cached` of them came from the prefix cache. */
       index: number;
       total: number;
@@ -182,6 +184,8 @@ export type NativeEvent =
       index: number;
       token: number;
       forced: boolean;
+      /** Milliseconds since its step ended. */
+      agoMs?: number;
       logprob?: number;
       top?: NativeTokenLogprob[];
     }

@@ -57,8 +57,8 @@ async function measure(
     maxTokens: params.decode,
   };
   await run(request, (events) => {
-    const at = performance.now();
-    for (const event of events) if (event.kind === 'token') times.tokens.push(at);
+    const now = performance.now();
+    for (const event of events) if (event.kind === 'token') times.tokens.push(now - (event.agoMs ?? 0));
   });
 }
 

@@ -117,7 +117,7 @@ export class Generation {
   private onPrefill(event: Extract<NativeEvent, { kind: 'prefill' }>): GenerationEvent {
     const { stopwatch } = this.setup;
     stopwatch.start();
-    if (event.index >= event.total) stopwatch.prefillDone();
+    if (event.index >= event.total) stopwatch.prefillDone(event.agoMs);
     this.cached = event.cached;
     if (event.promptLogprobs) this.echo = this.describeEcho(event.promptLogprobs, event.promptTop ?? []);
     return { kind: 'prefill', id: this.id, done: event.index, total: event.total, cached: event.cached };
@@ -125,7 +125,7 @@ export class Generation {
 
   private onToken(event: TokenEvent): GenerationEvent[] {
     if (event.index < this.count) return []; // given before a resume
-    this.setup.stopwatch.token();
+    this.setup.stopwatch.token(event.agoMs);
     const reason = this.take(event.token, event);
     return reason ? this.finish(reason) : [];
   }

@@ -18,12 +18,13 @@ export class Stopwatch {
     this.started ??= this.now();
   }
 
-  prefillDone(): void {
-    this.prefilled ??= this.now();
+  /** `ago`: milliseconds since it happened; here and below. */
+  prefillDone(ago = 0): void {
+    this.prefilled ??= this.now() - ago;
   }
 
-  token(): void {
-    this.last = this.now();
+  token(ago = 0): void {
+    this.last = this.now() - ago;
     this.first ??= this.last;
     // The step that ends the prefill also samples: whichever is told first.
     this.prefilled ??= this.last;

@@ -1,6 +1,7 @@
 // Implements the conversion of results and events.
 #include "addon/to_js.h"
 
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -96,8 +97,13 @@ const char* name_of(FinishReason reason) {
   }
 }
 
+/// Milliseconds since the event's step ended: clocks of two worlds need not agree, their differences do.
+double ago_ms(const Event& e) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - e.at).count();
+}
+
 void add_prefill(Napi::Env env, Object& o, const Event& e) {
-  o.set("kind", "prefill").set("index", e.index).set("total", e.total).set("cached", e.cached);
+  o.set("kind", "prefill").set("index", e.index).set("total", e.total).set("cached", e.cached).set("agoMs", ago_ms(e));
   if (e.prompt_logprobs.empty()) return;
   o.put("promptLogprobs", logprobs(env, e.prompt_logprobs));
   o.put("promptTop", list(env, e.prompt_top, [&](const auto& top) { return logprobs(env, top); }));
@@ -105,6 +111,7 @@ void add_prefill(Napi::Env env, Object& o, const Event& e) {
 
 void add_token(Napi::Env env, Object& o, const Event& e) {
   o.set("kind", "token").set("index", e.index).set("token", e.token).set("forced", e.forced);
+  o.set("agoMs", ago_ms(e));
   if (!e.logprob) return;
   o.set("logprob", *e.logprob);
   o.put("top", logprobs(env, e.top));

@@ -126,12 +126,14 @@ bool Mailbox::begin_step(const std::vector<uint64_t>& serials) {
 void Mailbox::publish(std::vector<SerialEvent> events) {
   std::unique_lock lock(mutex_);
   for (auto& [id, alive] : alive_) alive.in_step = false;
+  const auto now = std::chrono::steady_clock::now();
   const size_t before = events_.size();
   for (SerialEvent& each : events) {
     const auto found = alive_.find(each.event.id);
     if (found == alive_.end() || found->second.serial != each.serial) continue;  // cancelled meanwhile
     if (each.event.kind == Event::Kind::token) found->second.outputs = each.event.index + 1;
     if (each.event.kind == Event::Kind::finished) alive_.erase(found);
+    each.event.at = now;
     events_.push_back(std::move(each.event));
   }
   if (events_.size() > before) wake_host(lock);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -90,6 +91,7 @@ struct Event {
   uint32_t index = 0;                    // token, paused: output index; prefill: prompt tokens read so far
   uint32_t total = 0;                    // prefill: prompt tokens in all; finished: output tokens
   uint32_t cached = 0;                   // prefill, finished: prompt tokens found in the cache
+  std::chrono::steady_clock::time_point at{};  // when its step ended: a host that looks late still knows
   TokenId token = -1;
   bool forced = false;
   std::optional<float> logprob;
