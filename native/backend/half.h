@@ -56,10 +56,4 @@ static inline uint32_t bits_from_float(float value) {
   return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
-/// e8m0 scale byte: 2^(byte - 127); 255 is NaN (OCP microscaling format).
-[[maybe_unused]] static inline float e8m0_to_float(uint8_t byte) {
-  if (byte == 255) return float_from_bits(0x7fc00000u);
-  return byte == 0 ? 0x1p-127f : float_from_bits(uint32_t(byte) << 23);
-}
-
 }  // namespace hearth

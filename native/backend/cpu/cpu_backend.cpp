@@ -4,6 +4,7 @@
 
 #include "backend/cpu/cpu_features.h"
 #include "backend/cpu/cpu_state.h"
+#include "backend/finished_ticket.h"
 
 namespace hearth {
 namespace cpu {
@@ -16,19 +17,6 @@ uint64_t CpuState::scratch_bytes() const {
 }
 
 namespace {
-
-class CpuTicket final : public Ticket {
- public:
-  CpuTicket(bool finished, std::exception_ptr error) : finished_(finished), error_(std::move(error)) {}
-  bool wait() override {
-    if (error_) std::rethrow_exception(error_);
-    return finished_;
-  }
-
- private:
-  bool finished_;
-  std::exception_ptr error_;
-};
 
 class CpuBackend final : public Backend {
  public:
@@ -63,12 +51,12 @@ class CpuBackend final : public Backend {
 
   std::unique_ptr<Ticket> submit(const OpList& ops, const StepInputs& inputs, const std::atomic<bool>* abandon) override {
     try {
-      return std::make_unique<CpuTicket>(run_all(ops, inputs, abandon), nullptr);
+      return std::make_unique<FinishedTicket>(run_all(ops, inputs, abandon));
     } catch (const std::bad_alloc&) {
-      return std::make_unique<CpuTicket>(
+      return std::make_unique<FinishedTicket>(
           false, std::make_exception_ptr(Error(ErrorCode::out_of_ram, "There is not enough memory for this step's scratch.")));
     } catch (...) {
-      return std::make_unique<CpuTicket>(false, std::current_exception());
+      return std::make_unique<FinishedTicket>(false, std::current_exception());
     }
   }
 

@@ -2,23 +2,11 @@
 // It is the judge of the other backends, so it has one path, no caches, and no interest in speed.
 #include <exception>
 
+#include "backend/finished_ticket.h"
 #include "backend/reference/reference_ops.h"
 
 namespace hearth {
 namespace {
-
-class FinishedTicket final : public Ticket {
- public:
-  FinishedTicket(bool finished, std::exception_ptr error) : finished_(finished), error_(std::move(error)) {}
-  bool wait() override {
-    if (error_) std::rethrow_exception(error_);
-    return finished_;
-  }
-
- private:
-  bool finished_;
-  std::exception_ptr error_;
-};
 
 class ReferenceBackend final : public Backend {
  public:
@@ -39,7 +27,7 @@ class ReferenceBackend final : public Backend {
 
   std::unique_ptr<Ticket> submit(const OpList& ops, const StepInputs& inputs, const std::atomic<bool>* abandon) override {
     try {
-      return std::make_unique<FinishedTicket>(run(ops, inputs, abandon), nullptr);
+      return std::make_unique<FinishedTicket>(run(ops, inputs, abandon));
     } catch (...) {
       return std::make_unique<FinishedTicket>(false, std::current_exception());
     }
