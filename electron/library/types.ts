@@ -3,7 +3,7 @@ import type { ErrorShape } from '../contract/errors';
 import type { Abilities, ModelInfo, Result } from '../contract/runtime';
 
 export interface LibraryModel {
-  /** Name in the API (DESIGN section 4). */
+  /** Name in the API (names.ts). */
   name: string;
   /** The file (first part of a split one) or folder that the engine opens. */
   path: string;

@@ -10,7 +10,7 @@ namespace hearth {
 
 /// out[cols] = the values of one row. `row` holds row_bytes(type, cols) bytes, any alignment; `scales` holds cols/32
 /// e8m0 bytes for mxfp4_planes and is ignored otherwise. `cols` must be a multiple of info(type).block.
-/// Formulas: ggml block formats and the OCP microscaling format (ENGINE reference 1.8, 1.9, 6.4).
+/// Formulas: the block formats of ggml-common.h and ggml-quants.c (ggml), and the OCP microscaling format (MXFP4).
 void decode_row(DType type, const std::byte* row, const std::byte* scales, uint32_t cols, float* out);
 
 /// Row `row` of matrix `expert` of a view.

@@ -1,4 +1,5 @@
-// Frequencies of rotary embeddings: plain, linearly scaled, per-dimension divisors, and YaRN "NTK by parts".
+// Frequencies of rotary embeddings: plain, linearly scaled, per-dimension divisors, and YaRN "NTK by parts"
+// (Peng et al., "YaRN", 2023; torch/model.py of the gpt-oss reference).
 // All in double and rounded once; the kernels multiply position * inverse_frequency in float32, as the published code does.
 #include "backend/rope.h"
 

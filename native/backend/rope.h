@@ -1,4 +1,4 @@
-// Rotary position embedding as data. The formula of its frequencies is backend/rope.cpp (ENGINE reference 1.3).
+// Rotary position embedding as data. The formula of its frequencies is backend/rope.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Where the callers' threads and the engine thread meet: requests in, events out, and who is alive.
-// It decides nothing but one thing: a cancelled request that no running step works on ends at once.
+// It decides nothing but one thing: a cancelled request ends at once, and a step that works on it is given up.
 #pragma once
 
 #include <atomic>

@@ -26,7 +26,7 @@ constexpr double theta = 1e15;
 constexpr double factor = 1e6;
 }  // namespace bounds
 
-/// gpt-oss (ENGINE reference 1): MoE with swiglu_oai, sinks and biases everywhere, window and full layers.
+/// gpt-oss (its published torch/model.py): MoE with swiglu_oai, sinks and biases everywhere, window and full layers.
 struct GptOssShape {
   std::vector<bool> window_layers;  // one per layer
   uint32_t window = 128;

@@ -1,5 +1,5 @@
 // gpt-oss from GGUF: keys and tensor names of architecture "gpt-oss" (and "gptoss", older files of Ollama).
-// Source: ENGINE reference 1.10, 1.11.
+// Source: llama.cpp's converter of gpt-oss and gguf-py's constants; Ollama's convert_gptoss.go for its own files.
 #include "model/families.h"
 #include "model/gguf_common.h"
 #include "model/words.h"
@@ -73,7 +73,7 @@ void read_gguf_gpt_oss(const GgufMeta& meta, Binder& binder, const OpenOptions& 
   spec.architecture = "gpt-oss";
   uint32_t layers = read_gguf_base(meta, prefix, binder, spec);
   spec.head_dim = read_gguf_head_dim(meta, prefix);
-  if (spec.head_dim == 0) spec.head_dim = 64;  // published models; never hidden / heads (ENGINE reference 1.11)
+  if (spec.head_dim == 0) spec.head_dim = 64;  // published models; never hidden / heads
 
   GptOssShape shape;
   shape.window_layers = read_window_layers(meta, prefix, layers);
@@ -83,7 +83,7 @@ void read_gguf_gpt_oss(const GgufMeta& meta, Binder& binder, const OpenOptions& 
   std::string inner = prefix + "expert_feed_forward_length";
   if (!meta.has(inner)) inner = prefix + "feed_forward_length";
   shape.intermediate = static_cast<uint32_t>(meta.need_integer(inner, 1, bounds::intermediate));
-  // GGUF has no key for the cut of YaRN's range; the published model does not round it (ENGINE reference 1.3).
+  // GGUF has no key for the cut of YaRN's range; the published model does not round it (rope.cpp).
   shape.rope = read_gguf_rope(meta, prefix, spec, RopeLayout::half_split, options.yarn_truncate, "yarn");
   shape.window_rope = shape.rope;
   shape.window_rope.theta = meta.real(prefix + "rope.freq_base_swa", 1.0001, bounds::theta).value_or(shape.rope.theta);

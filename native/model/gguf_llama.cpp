@@ -1,5 +1,6 @@
 // llama from GGUF: Llama 2 and 3, SmolLM2, Mistral and others that files name "llama".
-// Query and key rows are stored for interleaved rotation here, unlike in Hugging Face files (ENGINE reference 6.1).
+// Query and key rows are stored for interleaved rotation here, unlike in Hugging Face files: llama.cpp's
+// converter permutes them.
 #include "model/families.h"
 #include "model/gguf_common.h"
 #include "model/words.h"

@@ -1,4 +1,4 @@
-// tokenizer.* keys of GGUF; see gguf_tokenizer.h. Key names: ENGINE reference 6.2.
+// tokenizer.* keys of GGUF; see gguf_tokenizer.h. Key names: gguf-py's constants.
 #include "model/gguf_tokenizer.h"
 
 #include <algorithm>

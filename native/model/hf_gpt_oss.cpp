@@ -1,5 +1,5 @@
 // gpt-oss from Hugging Face folders: config.json and tensor names of GptOssForCausalLM, experts packed as MXFP4 or not.
-// Source: ENGINE reference 1.8, 1.10 and the public transformers configuration of gpt-oss.
+// Source: transformers' configuration and model code of gpt-oss; for MXFP4 torch/weights.py of openai/gpt-oss.
 #include "model/families.h"
 #include "model/hf_common.h"
 #include "model/words.h"

@@ -1,5 +1,5 @@
 // llama from Hugging Face folders: config.json and tensor names of LlamaForCausalLM.
-// Rotation pairs are half-split here; only GGUF files store them interleaved (ENGINE reference 6.1).
+// Rotation pairs are half-split here; only GGUF files store them interleaved.
 #include "model/families.h"
 #include "model/hf_common.h"
 #include "model/words.h"

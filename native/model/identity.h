@@ -1,4 +1,4 @@
-// The identity of a model (DESIGN section 4): a hash that is known at once, of sizes, headers and samples.
+// The identity of a model: a hash that is known at once, of sizes, headers and samples.
 // It names a model; it does not prove that every byte is right.
 #pragma once
 

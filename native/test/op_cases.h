@@ -97,7 +97,7 @@ struct OpCases {
     expect(rig.read(out, rows, n), want, is_block_type(type), "gate_up " + type_name(type));
   }
 
-  /// The corners of the clamp (ENGINE reference 1.5): gate above and far below, up on both sides.
+  /// The corners of the clamp of swiglu_oai: gate above and far below, up on both sides.
   void swiglu_corners() const {
     const Floats gates = {7.1f, -50.0f, 7.0f, 6.9f, 0.0f, 100.0f, -7.1f}, ups = {7.1f, -7.1f, 7.0f, -7.0f, -1.0f, -100.0f, 0.5f};
     const uint32_t n = static_cast<uint32_t>(gates.size());

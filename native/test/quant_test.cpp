@@ -60,8 +60,8 @@ TEST(Quant, PlanesDecodeInTheirOwnOrder) {
   expect_equal(got, want, "MXFP4_planes");
 }
 
-/// The two layouts hold the same group when bytes are moved as ENGINE reference 1.9 says; mixing them up gives
-/// fluent-looking nonsense (trap 61).
+/// The two layouts hold the same group when bytes are moved from the checkpoint's order to ggml's; mixing them
+/// up gives fluent-looking nonsense.
 TEST(Quant, RepackedPlanesEqualBlocks) {
   uint8_t plane[16], block[17];
   for (int i = 0; i < 16; ++i) plane[i] = static_cast<uint8_t>(i * 37 + 11);

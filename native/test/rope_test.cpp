@@ -14,7 +14,7 @@ RopeSpec gpt_oss() {
   return s;
 }
 
-// ENGINE reference 1.3: computed from the published config, correction range not rounded.
+// Computed from gpt-oss's published config by the formula of the gpt-oss reference, correction range not rounded.
 constexpr double published[32] = {
     1,             0.689044306,   0.474782055,   0.327145872,    0.225418,       0.155322989,    0.107024421,    0.0737445682,
     0.0508132748,  0.0317056962,  0.0193350011,  0.0115920493,   0.00679495949,  0.00386035932,  0.00209379238,  0.0010526021,

@@ -34,7 +34,7 @@ struct EngineOptions {
   uint64_t kv_bytes = 0;         // upper bound of the KV pool in bytes; 0: a quarter of free memory
   uint32_t prefill_chunk = 512;  // most prompt rows in one step; results do not depend on it
   uint32_t max_sequences = 8;    // most sequences in one step
-  bool yarn_truncate = false;    // round the YaRN correction range as ggml does (ENGINE reference 1.3)
+  bool yarn_truncate = false;    // round the YaRN correction range as ggml does
 };
 
 /// Progress of a load: phase is "open", "weights" or "warmup"; fraction 0..1 over the whole load.
@@ -116,7 +116,7 @@ struct EngineStats {
 };
 
 struct ModelInfo {
-  std::string path, model_id;            // model_id: see DESIGN section 4
+  std::string path, model_id;            // model_id: model/identity.h
   std::string architecture, name, license;
   uint64_t parameters = 0, file_bytes = 0;
   std::string quantization;              // the type that holds most bytes, e.g. "MXFP4"
