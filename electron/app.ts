@@ -104,6 +104,7 @@ async function buildServices(
     telemetry,
     token,
     version: shipped.version,
+    modelsFolder: dir.models,
     ...(shipped.page && { staticDir: shipped.page }),
     precision: 'fast',
     log,

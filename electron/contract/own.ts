@@ -43,6 +43,8 @@ export const appState = z.object({
   version: z.string(),
   engineBuild: z.string().optional(),
   url: z.string(),
+  /** Where the user's own models go. */
+  modelsFolder: z.string().optional(),
   active: activeModel.optional(),
   memory: z.object({
     /** Held by the engine: KV, scratch and what it touched of the mapped weights. */

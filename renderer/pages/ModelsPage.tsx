@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { api } from '../api/client';
 import { currentLanguage, useT } from '../i18n';
 import { factsOf, isBroken, loadShare, phaseWords, sizeWords } from '../model/modelWords';
+import { CopyButton } from '../parts/CopyButton';
 import { ErrorNote } from '../parts/ErrorNote';
 import { bytes } from '../parts/format';
 import { attempt, loadModel, lookForModels } from '../state/actions';
@@ -32,6 +33,7 @@ export function ModelsPage() {
           <h1>{t('models.title')}</h1>
           <p>{t('models.text')}</p>
         </header>
+        <AddModels />
         <section className="section">
           <div className="models-bar">
             <span className="num">{models.length > 0 && t('models.count', { count: models.length, size })}</span>
@@ -55,6 +57,22 @@ export function ModelsPage() {
 const ORDER = { ready: 0, loading: 0, unloading: 1, available: 2, failed: 2 };
 const byUse = (a: ModelEntry, b: ModelEntry): number =>
   Number(isBroken(a)) - Number(isBroken(b)) || ORDER[a.state] - ORDER[b.state] || a.name.localeCompare(b.name);
+
+/** Nobody should have to search for the folder. */
+function AddModels() {
+  const t = useT();
+  const folder = useApp((app) => app.state?.modelsFolder);
+  if (folder === undefined) return null;
+  return (
+    <section className="section">
+      <p>{t('models.add')}</p>
+      <p className="models-folder">
+        <bdi className="model-path">{folder}</bdi>
+        <CopyButton text={folder} label={t('models.copyFolder')} />
+      </p>
+    </section>
+  );
+}
 
 function ModelCard({ model }: { model: ModelEntry }) {
   const t = useT();

@@ -3,7 +3,7 @@ import { MessageCircle, PlugZap, Settings2, Shapes } from 'lucide-react';
 import type { ComponentType } from 'react';
 import { useT } from '../i18n';
 import { Mark } from '../parts/Mark';
-import { type PageName, pageHref, usePage } from '../state/page';
+import { type PageName, chatHref, pageHref, usePage } from '../state/page';
 
 const ICONS: Record<PageName, ComponentType<{ size?: number; strokeWidth?: number }>> = {
   chat: MessageCircle,
@@ -33,7 +33,11 @@ function RailLink({ page }: { page: PageName }) {
   const { name } = usePage();
   const Icon = ICONS[page];
   return (
-    <a className="rail-link" href={pageHref(page)} aria-current={name === page ? 'page' : undefined}>
+    <a
+      className="rail-link"
+      href={page === 'chat' ? chatHref() : pageHref(page)}
+      aria-current={name === page ? 'page' : undefined}
+    >
       <Icon size={20} strokeWidth={1.75} />
       <span>{t(`nav.${page}`)}</span>
     </a>

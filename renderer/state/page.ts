@@ -16,10 +16,12 @@ export function parsePage(hash: string): Page {
 }
 
 let page = parsePage(location.hash);
+let lastChatId = page.chatId;
 const listeners = new Set<() => void>();
 
 window.addEventListener('hashchange', () => {
   page = parsePage(location.hash);
+  if (page.name === 'chat') lastChatId = page.chatId;
   for (const listener of listeners) listener();
 });
 
@@ -33,6 +35,9 @@ export const usePage = (): Page =>
 
 export const pageHref = (name: PageName, id?: string): string =>
   id === undefined ? `#/${name}` : `#/${name}/${encodeURIComponent(id)}`;
+
+/** Back from another page to the chat that was open. */
+export const chatHref = (): string => pageHref('chat', lastChatId);
 
 export function goTo(name: PageName, id?: string): void {
   location.hash = pageHref(name, id);

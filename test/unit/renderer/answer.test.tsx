@@ -77,7 +77,7 @@ describe('the end of an answer', () => {
       temperature: 1,
       droppedTurns: 3,
     };
-    expect(show({ receipt })).toHaveTextContent('The oldest 3 turns did not fit');
+    expect(show({ receipt })).toHaveTextContent('The oldest 3 turns were left out');
   });
 });
 

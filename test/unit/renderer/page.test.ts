@@ -1,0 +1,26 @@
+// The way back to the chat that was open: looking at another page must not lose it.
+import { beforeEach, describe, expect, it } from 'vitest';
+import { chatHref } from '../../../renderer/state/page';
+
+async function visit(hash: string): Promise<void> {
+  const arrived = new Promise((resolve) => window.addEventListener('hashchange', resolve, { once: true }));
+  location.hash = hash;
+  await arrived;
+}
+
+describe('the link to the chats', () => {
+  beforeEach(() => visit(`#/settings/${Math.random()}`));
+
+  it('leads back to the chat that was open before another page', async () => {
+    await visit('#/chat/c%2F1');
+    await visit('#/models');
+    expect(chatHref()).toBe('#/chat/c%2F1');
+  });
+
+  it('leads to a new chat where a new one was begun', async () => {
+    await visit('#/chat/c1');
+    await visit('#/chat');
+    await visit('#/server');
+    expect(chatHref()).toBe('#/chat');
+  });
+});
