@@ -61,7 +61,7 @@ class Service {
       drain: async () => ({ unstarted: await this.model().drain() }),
       shutdown: () => this.shutdown(),
       devices: () => this.addon().devices(),
-      identify: ({ path }) => this.inspect(path),
+      identify: ({ path }) => this.identify(path),
       inspect: ({ path }) => this.inspect(path),
     };
   }
@@ -80,6 +80,12 @@ class Service {
     } finally {
       this.loading = false;
     }
+  }
+
+  /** `inspect` without the list of tensors: main looks at every file of a folder, and would get thousands of entries each. */
+  private async identify(path: string) {
+    const { model, abilities } = await this.inspect(path);
+    return { model, abilities };
   }
 
   private async inspect(path: string) {
