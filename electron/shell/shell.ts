@@ -43,7 +43,7 @@ export async function startShell(electron: Electron, options: ShellOptions): Pro
   await electron.app.whenReady();
   const app = await startOrExplain(electron, options);
   if (!app) return false;
-  closeOnQuit(electron, app);
+  closeOnQuit(electron, app, options.platform);
 
   const { origin } = new URL(app.url);
   electron.ipcMain.on(BRIDGE_CHANNELS.token, (event) => {
@@ -82,9 +82,9 @@ async function startOrExplain(electron: Electron, options: ShellOptions): Promis
 }
 
 /** Closing the last window ends Hearth (on a Mac it stays in the dock); running children are ended before the program is. */
-function closeOnQuit(electron: Electron, app: RunningApp): void {
+function closeOnQuit(electron: Electron, app: RunningApp, platform: string): void {
   electron.app.on('window-all-closed', () => {
-    if (process.platform !== 'darwin') electron.app.quit();
+    if (platform !== 'darwin') electron.app.quit();
   });
   let closed = false;
   electron.app.on('will-quit', (event) => {

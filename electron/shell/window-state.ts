@@ -1,4 +1,4 @@
-// The window's size and place between starts: a small file beside the database. Unreadable or absurd values are ignored.
+// The window's size and place between starts: a small file in Electron's own data folder. Unreadable or absurd values are ignored.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 
