@@ -2,14 +2,14 @@
 import { z } from 'zod';
 import { effort, finishReason, timings, usage } from './chat';
 import { errorShape } from './errors';
-import { abilities, device, modelInfo } from './runtime';
+import { abilities, device, loadPhase, modelInfo } from './runtime';
 
 // Models
 
 export const modelState = z.enum(['available', 'loading', 'ready', 'failed', 'unloading']);
 
 export const modelEntry = z.object({
-  /** Name in the API (DESIGN section 4). */
+  /** Name in the API (library/names.ts). */
   name: z.string(),
   info: modelInfo.optional(),
   abilities: abilities.optional(),
@@ -27,7 +27,7 @@ export type ModelEntry = z.infer<typeof modelEntry>;
 export const activeModel = z.object({
   name: z.string(),
   state: modelState,
-  phase: z.enum(['open', 'weights', 'tokenizer', 'warmup']).optional(),
+  phase: loadPhase.optional(),
   fraction: z.number().optional(),
   info: modelInfo.optional(),
   abilities: abilities.optional(),

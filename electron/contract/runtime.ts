@@ -4,6 +4,9 @@ import { z } from 'zod';
 import { chatInput, finishReason, sampling, timings, tokenLogprob, usage } from './chat';
 import { errorShape } from './errors';
 
+/** Variables of a child's environment: whom to outlive by no more than seconds (a process id), where the addon is. */
+export const ENVIRONMENT = { parent: 'HEARTH_PARENT', addon: 'HEARTH_ADDON' } as const;
+
 export const loadOptions = z.object({
   path: z.string(),
   device: z.enum(['cpu', 'reference']).default('cpu'),
@@ -55,6 +58,9 @@ export const loaded = z.object({
   loadMs: z.number(),
 });
 export type Loaded = z.infer<typeof loaded>;
+
+export const loadPhase = z.enum(['open', 'weights', 'tokenizer', 'warmup']);
+export type LoadPhase = z.infer<typeof loadPhase>;
 
 export const device = z.object({
   id: z.string(),
@@ -119,7 +125,6 @@ export const generate = z.object({
   /** Output tokens already given by a runtime that died: replayed silently. */
   resumeTokens: z.array(z.int().min(0)).optional(),
 });
-export type Generate = z.infer<typeof generate>;
 /** As a caller writes it, defaults left out. */
 export type GenerateRequest = z.input<typeof generate>;
 
@@ -231,16 +236,15 @@ export const callMessage = z.object({
 });
 export type CallMessage = z.infer<typeof callMessage>;
 
+export const logLevel = z.enum(['info', 'warn', 'error']);
+export type LogLevel = z.infer<typeof logLevel>;
+
 /** runtime → main */
 export const runtimeMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ready'), pid: z.int(), engineBuild: z.string() }),
   z.object({ type: z.literal('reply'), call: z.int(), result: z.unknown().optional(), error: errorShape.optional() }),
-  z.object({
-    type: z.literal('loading'),
-    phase: z.enum(['open', 'weights', 'tokenizer', 'warmup']),
-    fraction: z.number(),
-  }),
+  z.object({ type: z.literal('loading'), phase: loadPhase, fraction: z.number() }),
   z.object({ type: z.literal('events'), events: z.array(generationEvent) }),
-  z.object({ type: z.literal('log'), level: z.enum(['info', 'warn', 'error']), text: z.string() }),
+  z.object({ type: z.literal('log'), level: logLevel, text: z.string() }),
 ]);
 export type RuntimeMessage = z.infer<typeof runtimeMessage>;

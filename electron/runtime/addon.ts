@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ENVIRONMENT } from '../contract/runtime';
 
 /** The codes of native/include/hearth/error.h. Each is also in contract/errors.ts. */
 export type NativeErrorCode =
@@ -275,7 +276,7 @@ export interface Addon {
 
 /** prebuilds/<platform>-<arch>/hearth.node in the nearest parent folder that has it, outside an asar archive. */
 export function addonPath(from: string = dirname(fileURLToPath(import.meta.url))): string | null {
-  const override = process.env.HEARTH_ADDON;
+  const override = process.env[ENVIRONMENT.addon];
   if (override) return resolve(override);
   const relative = join('prebuilds', `${process.platform}-${process.arch}`, 'hearth.node');
   for (let folder = resolve(from); ; folder = dirname(folder)) {
@@ -285,14 +286,10 @@ export function addonPath(from: string = dirname(fileURLToPath(import.meta.url))
   }
 }
 
-let loaded: Addon | undefined;
-
-/** Loads the addon once. Throws a plain Error that names the missing file when the engine was not built. */
+/** Node keeps what it has loaded. Throws a plain Error that names the missing file when the engine was not built. */
 export function loadAddon(): Addon {
-  if (loaded) return loaded;
   const path = addonPath();
   if (!path)
     throw new Error(`The native engine is not built: no prebuilds/${process.platform}-${process.arch}/hearth.node`);
-  loaded = createRequire(import.meta.url)(path) as Addon;
-  return loaded;
+  return createRequire(import.meta.url)(path) as Addon;
 }

@@ -7,6 +7,7 @@ import {
   callMessage,
   type CallMessage,
   type GenerationEvent,
+  type LogLevel,
   type Method,
   type Result,
   type RuntimeMessage,
@@ -36,7 +37,7 @@ export class HostLink {
     if (events.length > 0) this.send({ type: 'events', events });
   }
 
-  log(level: 'info' | 'warn' | 'error', text: string): void {
+  log(level: LogLevel, text: string): void {
     this.send({ type: 'log', level, text });
   }
 

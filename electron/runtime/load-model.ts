@@ -1,6 +1,6 @@
 // Loads a model: engine, tokenizer and prompt thread side by side, with progress. What fails takes the others back.
 import { HearthError } from '../contract/errors';
-import type { GenerationEvent, Loaded, ModelInfo } from '../contract/runtime';
+import type { GenerationEvent, Loaded, LoadPhase } from '../contract/runtime';
 import type { Addon, NativeInspection, NativeLoad } from './addon';
 import { ConstraintThread } from './constraint-thread';
 import type { FullParams } from './host-link';
@@ -10,13 +10,11 @@ import { PromptThread } from './prompt-thread';
 import { createTokenizer } from './tokenizer';
 import { tokenizerSource } from './tokenizer-source';
 
-export type Phase = 'open' | 'weights' | 'tokenizer' | 'warmup';
-
 export interface LoadContext {
   addon: Addon;
   /** The module that serves prompts in a thread. */
   entry: URL;
-  onProgress(phase: Phase, fraction: number): void;
+  onProgress(phase: LoadPhase, fraction: number): void;
   emit(events: GenerationEvent[]): void;
 }
 
@@ -56,7 +54,7 @@ async function assemble(
   const info = engine.info();
   const traits = modelTraits(tokenizer, info.model.vocabulary);
   const loaded: Loaded = {
-    model: modelInfo(info.model),
+    model: info.model,
     abilities: traits.abilities,
     context: info.context,
     kernels: info.kernels,
@@ -70,9 +68,4 @@ async function assemble(
   });
   const { emit } = context;
   return new ModelSession({ addon, engine, inspection, tokenizer, traits, prompts, constraints, loaded, emit });
-}
-
-/** The contract's fields and no others. */
-export function modelInfo(native: ModelInfo): ModelInfo {
-  return { ...native };
 }

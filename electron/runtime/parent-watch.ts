@@ -1,6 +1,7 @@
 // Ends this process when its parent is gone, even while the main thread is inside a native call: a thread of its own looks.
 // It asks nobody and cleans nothing up; the system takes the memory back.
 import { Worker } from 'node:worker_threads';
+import { ENVIRONMENT } from '../contract/runtime';
 
 const LOOK_MS = 500;
 
@@ -20,7 +21,7 @@ const WATCH = `
 `;
 
 export function watchParent(lookMs = LOOK_MS): void {
-  const main = Number(process.env.HEARTH_PARENT ?? 0);
+  const main = Number(process.env[ENVIRONMENT.parent] ?? 0);
   const worker = new Worker(WATCH, {
     eval: true,
     execArgv: [],

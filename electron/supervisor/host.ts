@@ -1,6 +1,7 @@
 // A child process as the supervisor sees it: something that takes and gives messages and ends. It knows no message's meaning.
 // Node forks it; Electron's utilityProcess is handed in by the shell as another `SpawnHost`.
 import { fork } from 'node:child_process';
+import { ENVIRONMENT } from '../contract/runtime';
 import type { Entry } from '../entries';
 
 export interface HostExit {
@@ -22,9 +23,6 @@ export interface HostHandle {
 export type HostKind = 'runtime' | 'probe';
 export type SpawnHost = (kind: HostKind) => HostHandle;
 
-/** The variable that tells a child whom to outlive by no more than seconds. */
-export const PARENT_VARIABLE = 'HEARTH_PARENT';
-
 /** Children by `child_process.fork`. Their output goes to our standard error: standard output belongs to the command. */
 export function forkHosts(entry: Entry, env: Record<string, string> = {}): SpawnHost {
   return (kind) => {
@@ -32,7 +30,7 @@ export function forkHosts(entry: Entry, env: Record<string, string> = {}): Spawn
       serialization: 'advanced',
       execArgv: entry.execArgv,
       stdio: ['ignore', 2, 2, 'ipc'],
-      env: { ...process.env, ...env, [PARENT_VARIABLE]: String(process.pid) },
+      env: { ...process.env, ...env, [ENVIRONMENT.parent]: String(process.pid) },
     });
     return {
       pid: child.pid,

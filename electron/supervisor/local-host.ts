@@ -1,6 +1,16 @@
 // One model on this machine: boots its runtime, keeps it fed, boots it again when it dies and lets the requests go on.
 // It does not choose which model is in the foreground, and never blocks main. The loop and its invariants: design.md.
-import type { GenerationEvent, Loaded, LoadOptions, Method, Params, Result, Stats } from '../contract/runtime';
+import type {
+  GenerationEvent,
+  Loaded,
+  LoadOptions,
+  LoadPhase,
+  LogLevel,
+  Method,
+  Params,
+  Result,
+  Stats,
+} from '../contract/runtime';
 import { HearthError } from '../contract/errors';
 import type { Answer } from './answer';
 import type { HostExit, SpawnHost } from './host';
@@ -9,7 +19,6 @@ import { RuntimeProcess } from './runtime-process';
 import type { ModelRef } from './types';
 import { watchForHang } from './watchdog';
 
-export type LoadPhase = 'open' | 'weights' | 'tokenizer' | 'warmup';
 export type HostState = 'booting' | 'ready' | 'restarting' | 'failed' | 'closed';
 
 /** Where a model runs. A remote endpoint is another one of these. */
@@ -44,7 +53,7 @@ export interface LocalHostOptions {
   onChange(): void;
   onPhase(phase: LoadPhase, fraction: number): void;
   onCrash(): void;
-  log(level: 'info' | 'warn' | 'error', text: string): void;
+  log(level: LogLevel, text: string): void;
 }
 
 /** A runtime that has not said `end` so long after a cancel is not waited for any longer. */

@@ -2,7 +2,7 @@
 // It keeps the child for a while after a look, and starts another one when it died.
 import { basename } from 'node:path';
 import { HearthError } from '../contract/errors';
-import type { Method, Params, Result } from '../contract/runtime';
+import type { LogLevel, Method, Params, Result } from '../contract/runtime';
 import type { SpawnHost } from './host';
 import { RuntimeProcess } from './runtime-process';
 import type { Probe } from './types';
@@ -19,7 +19,7 @@ export class ProbeProcess implements Probe {
 
   constructor(
     private readonly spawn: SpawnHost,
-    private readonly log: (level: 'info' | 'warn' | 'error', text: string) => void = () => undefined,
+    private readonly log: (level: LogLevel, text: string) => void = () => undefined,
     private readonly times = { lookMs: LOOK_MS, idleMs: IDLE_MS },
   ) {}
 

@@ -4,6 +4,8 @@ import {
   METHODS,
   runtimeMessage,
   type GenerationEvent,
+  type LoadPhase,
+  type LogLevel,
   type Method,
   type Params,
   type Result,
@@ -14,8 +16,8 @@ import type { HostExit, HostHandle } from './host';
 
 export interface ProcessListener {
   onEvents?(events: GenerationEvent[]): void;
-  onLoading?(phase: 'open' | 'weights' | 'tokenizer' | 'warmup', fraction: number): void;
-  onLog?(level: 'info' | 'warn' | 'error', text: string): void;
+  onLoading?(phase: LoadPhase, fraction: number): void;
+  onLog?(level: LogLevel, text: string): void;
   onExit?(exit: HostExit): void;
 }
 

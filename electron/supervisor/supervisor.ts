@@ -8,6 +8,8 @@ import {
   type GenerationEvent,
   type Loaded,
   type LoadOptions,
+  type LoadPhase,
+  type LogLevel,
   type Params,
   type Result,
   type Stats,
@@ -16,7 +18,7 @@ import type { Telemetry } from '../telemetry/telemetry';
 import { Answer } from './answer';
 import type { SpawnHost } from './host';
 import { Loads, givenUp } from './loads';
-import { LocalHost, type LoadPhase, type ModelHost } from './local-host';
+import { LocalHost, type ModelHost } from './local-host';
 import { ProbeProcess } from './probe';
 import type { GenerateWork, ModelRef, Supervisor } from './types';
 
@@ -31,7 +33,7 @@ export interface SupervisorOptions {
   /** After so long without a word a runtime that has work is taken for hung; absent: a minute. */
   hangMs?: number;
   telemetry?: Telemetry;
-  log?(level: 'info' | 'warn' | 'error', text: string): void;
+  log?(level: LogLevel, text: string): void;
 }
 
 export function createSupervisor(options: SupervisorOptions): Supervisor {
@@ -304,7 +306,7 @@ class LocalSupervisor implements Supervisor {
     for (const listener of this.watchers) listener();
   }
 
-  private log(level: 'info' | 'warn' | 'error', text: string): void {
+  private log(level: LogLevel, text: string): void {
     this.options.log?.(level, text);
   }
 }
