@@ -1,13 +1,15 @@
 // Where each message of own.ts lives under /hearth/v1: one table for the server that answers and the page that asks.
 // Paths only; `:id` is a path segment. Errors answer with the HTTP status of their code and `{ error: ErrorShape }`.
 
-export const OWN = '/hearth/v1';
+const OWN = '/hearth/v1';
 
 export const ROUTES = {
   /** GET → AppState */
   state: `${OWN}/state`,
   /** GET → server-sent events, each AppState */
   stateEvents: `${OWN}/state/events`,
+  /** GET → { devices: Device[], notes: string[] }: why something is not among them */
+  devices: `${OWN}/devices`,
   /** GET → { models: ModelEntry[] } */
   models: `${OWN}/models`,
   /** POST loadRequest → 202 ActiveModel, at once; progress comes with the state */

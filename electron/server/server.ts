@@ -1,6 +1,5 @@
 // Puts the server together: one Fastify instance behind the guard, its routes, one way of answering failures, two loopback addresses.
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { OWN } from '../contract/routes';
 import { HearthError } from '../contract/errors';
 import { acceptJson } from './body';
 import { createContext, type ServerContext } from './context';
@@ -101,7 +100,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   app.setErrorHandler((error: FastifyError, request, reply) => answerError(context, error, request, reply));
   app.setNotFoundHandler((request, reply) => notFound(routes, request, reply));
   await app.register(async (scope) => openAiRoutes(scope, context), { prefix: '/v1' });
-  await app.register(async (scope) => ownRoutes(scope, context, turns), { prefix: OWN });
+  ownRoutes(app, context, turns);
   healthRoutes(app, context);
   if (options.staticDir !== undefined) await app.register(async (scope) => pageRoutes(scope, options.staticDir ?? ''));
   await app.ready();

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { HearthError } from '../../contract/errors';
 import { chatPatch, chatSettings, createChat, type Chat } from '../../contract/own';
+import { ROUTES } from '../../contract/routes';
 import type { ServerContext } from '../context';
 import { isoDate } from '../dates';
 import type { Turns } from '../turns/turns';
@@ -41,28 +42,28 @@ export function chatRoutes(app: FastifyInstance, context: ServerContext, turns: 
     return chat;
   };
 
-  app.get('/chats', async (request) => {
+  app.get(ROUTES.chats, async (request) => {
     const { q, deleted } = parse(query, request.query);
     return { chats: await store.listChats({ ...(q !== undefined && { query: q }), deleted: deleted === '1' }) };
   });
-  app.post('/chats', async (request, reply) =>
+  app.post(ROUTES.chats, async (request, reply) =>
     reply.code(201).send(await store.createChat(newChat(request.body, context))),
   );
-  app.get<IdParams>('/chats/:id', async ({ params }) => {
+  app.get<IdParams>(ROUTES.chat, async ({ params }) => {
     const chat = await existing(params.id);
     return turns.withTurn(chat, await store.messages(chat.id));
   });
-  app.patch<IdParams>('/chats/:id', async ({ params, body }) => {
+  app.patch<IdParams>(ROUTES.chat, async ({ params, body }) => {
     const { settings: _, ...patch } = parse(chatPatch, body);
     const chat = await existing(params.id);
     const settings = chatSettings.parse({ ...chat.settings, ...sentSettings(body) });
     return store.patchChat(chat.id, { ...patch, settings });
   });
-  app.delete<IdParams>('/chats/:id', async ({ params }, reply) => {
+  app.delete<IdParams>(ROUTES.chat, async ({ params }, reply) => {
     const chat = await existing(params.id);
     await turns.stopChat(chat.id);
     await store.trashChat(chat.id, Date.now());
     return reply.code(204).send();
   });
-  app.post<IdParams>('/chats/:id/restore', async ({ params }) => store.restoreChat((await existing(params.id)).id));
+  app.post<IdParams>(ROUTES.chatRestore, async ({ params }) => store.restoreChat((await existing(params.id)).id));
 }

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { HearthError } from '../../contract/errors';
 import { loadRequest, type ActiveModel, type ModelEntry } from '../../contract/own';
+import { ROUTES } from '../../contract/routes';
 import { refOf, usableModel, type ServerContext } from '../context';
 import { parse } from '../validate';
 
@@ -25,15 +26,15 @@ export function modelEntries({ library, supervisor }: Pick<ServerContext, 'libra
 
 export function modelRoutes(app: FastifyInstance, context: ServerContext): void {
   const { library, supervisor } = context;
-  app.get('/models', async () => {
+  app.get(ROUTES.models, async () => {
     await library.ready();
     return { models: modelEntries(context) };
   });
-  app.post('/models/refresh', async () => {
+  app.post(ROUTES.modelRefresh, async () => {
     await library.refresh();
     return { models: modelEntries(context) };
   });
-  app.post('/models/load', async (request, reply) => {
+  app.post(ROUTES.modelLoad, async (request, reply) => {
     const model = await usableModel(context, parse(loadRequest, request.body).model);
     const loading = supervisor.load(refOf(model));
     // The state tells how it goes; here it is only begun.
@@ -43,7 +44,7 @@ export function modelRoutes(app: FastifyInstance, context: ServerContext): void 
     const now: ActiveModel = supervisor.active() ?? { name: model.name, state: 'loading' };
     return reply.code(202).send(now);
   });
-  app.post('/models/unload', async (_request, reply) => {
+  app.post(ROUTES.modelUnload, async (_request, reply) => {
     await supervisor.unload();
     return reply.code(204).send();
   });

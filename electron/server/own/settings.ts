@@ -1,6 +1,7 @@
 // Settings, with the checks that a schema alone does not make.
 import type { FastifyInstance } from 'fastify';
 import { chatSettings, settingsPatch, type Settings } from '../../contract/own';
+import { ROUTES } from '../../contract/routes';
 import type { ServerContext } from '../context';
 import { normalOrigin } from '../security/origins';
 import { invalid, parse } from '../validate';
@@ -38,6 +39,6 @@ export function checkedPatch(body: unknown, now: Settings): Partial<Settings> {
 }
 
 export function settingsRoutes(app: FastifyInstance, context: ServerContext): void {
-  app.get('/settings', () => context.settings());
-  app.patch('/settings', (request) => context.patchSettings(checkedPatch(request.body, context.settings())));
+  app.get(ROUTES.settings, () => context.settings());
+  app.patch(ROUTES.settings, (request) => context.patchSettings(checkedPatch(request.body, context.settings())));
 }

@@ -1,6 +1,7 @@
 // GET /hearth/v1/state, its events, and the devices.
 import type { FastifyInstance } from 'fastify';
 import type { AppState } from '../../contract/own';
+import { ROUTES } from '../../contract/routes';
 import type { Device } from '../../contract/runtime';
 import type { ServerContext } from '../context';
 import { clientSignal, EventStream } from '../event-stream';
@@ -78,11 +79,11 @@ async function follow(
 export function stateRoutes(app: FastifyInstance, context: ServerContext): void {
   const devices = new Devices(context);
   const read = (): AppState => appState(context, devices.list());
-  app.get('/state', () => read());
-  app.get('/state/events', async (_request, reply) => {
+  app.get(ROUTES.state, () => read());
+  app.get(ROUTES.stateEvents, async (_request, reply) => {
     const stream = new EventStream(reply);
     await follow(context, read, stream, clientSignal(reply));
     stream.end();
   });
-  app.get('/devices', () => devices.ask());
+  app.get(ROUTES.devices, () => devices.ask());
 }

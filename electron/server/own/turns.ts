@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { turnRequest } from '../../contract/own';
+import { ROUTES } from '../../contract/routes';
 import { clientSignal, EventStream } from '../event-stream';
 import type { Turns } from '../turns/turns';
 import { parse } from '../validate';
@@ -17,17 +18,17 @@ function cursorOf(asked: unknown, lastEventId: unknown): number {
 }
 
 export function turnRoutes(app: FastifyInstance, turns: Turns): void {
-  app.post<IdParams>('/chats/:id/turns', async ({ params, body }, reply) =>
+  app.post<IdParams>(ROUTES.chatTurns, async ({ params, body }, reply) =>
     reply.code(201).send(await turns.start(params.id, parse(turnRequest, body))),
   );
-  app.get<IdParams>('/turns/:id/events', async (request, reply) => {
+  app.get<IdParams>(ROUTES.turnEvents, async (request, reply) => {
     const cursor = cursorOf(request.query, request.headers['last-event-id']);
     const log = turns.log(request.params.id);
     const stream = new EventStream(reply);
     for await (const { id, event } of log.read(cursor, clientSignal(reply))) await stream.send(event, id);
     stream.end();
   });
-  app.post<IdParams>('/turns/:id/stop', async ({ params }, reply) => {
+  app.post<IdParams>(ROUTES.turnStop, async ({ params }, reply) => {
     await turns.stop(params.id);
     return reply.code(204).send();
   });
