@@ -1,4 +1,5 @@
 // The page that people live in: chats on the left, the conversation in the middle, how it answers on the right.
+import { branchOf } from '@contract/branch';
 import type { ChatWithMessages } from '@contract/own';
 import { PanelLeft, SlidersHorizontal } from 'lucide-react';
 import { useEffect, useState } from 'react';
@@ -10,7 +11,6 @@ import { useT } from '../i18n';
 import { Inspector } from '../inspector/Inspector';
 import { ModelPill } from '../model/ModelPill';
 import { attachIfWriting } from '../state/actions';
-import { branchOf } from '../state/branch';
 import { setPref, usePrefs } from '../state/prefs';
 import { useChat } from '../state/queries';
 import { Thread } from '../thread/Thread';

@@ -1,21 +1,5 @@
-// The tree of a chat's messages: which branch is in view, and which messages are versions of each other. Pure.
+// The tree of a chat's messages: which are versions of each other, and where the branch through one of them ends. Pure.
 import type { Message } from '@contract/own';
-
-/** From the first message to `headId`. A broken parent chain ends early instead of failing; a loop is cut. */
-export function branchOf(messages: readonly Message[], headId: string | null): Message[] {
-  const byId = new Map(messages.map((message) => [message.id, message]));
-  const branch: Message[] = [];
-  const seen = new Set<string>();
-  let id = headId;
-  while (id !== null && !seen.has(id)) {
-    const message = byId.get(id);
-    if (!message) break;
-    seen.add(id);
-    branch.push(message);
-    id = message.parentId;
-  }
-  return branch.reverse();
-}
 
 /** All versions beside `message`, itself included, oldest first. */
 export function versionsOf(messages: readonly Message[], message: Message): Message[] {

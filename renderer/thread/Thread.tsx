@@ -1,11 +1,11 @@
 // The conversation as a virtual list: only what is near the screen exists. Stays at the bottom while the reader is there,
 // lets go at any upward scroll, and never moves otherwise.
+import { branchOf } from '@contract/branch';
 import type { ChatWithMessages, Message } from '@contract/own';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { useEffect, useMemo, useRef } from 'react';
 import { useT } from '../i18n';
-import { branchOf } from '../state/branch';
 import { useLive } from '../state/live';
 import { MessageRow } from './MessageRow';
 import { useStick, type Stick } from './useStick';

@@ -1,22 +1,7 @@
-// From a tree of messages to the conversation that a model is given: one branch, oldest first. Pure functions.
+// From the branch in view to the conversation that a model is given. Pure functions.
 import type { ChatMessage } from '../../contract/chat';
 import { HearthError } from '../../contract/errors';
 import type { Message } from '../../contract/own';
-
-/** The messages from the first one to `headId`; null is the empty branch. A cycle or a gap in a damaged tree ends it. */
-export function branchTo(messages: readonly Message[], headId: string | null): Message[] {
-  const byId = new Map(messages.map((message) => [message.id, message]));
-  const branch: Message[] = [];
-  const seen = new Set<string>();
-  for (let id = headId; id !== null && !seen.has(id);) {
-    const message = byId.get(id);
-    if (!message) break;
-    seen.add(id);
-    branch.push(message);
-    id = message.parentId;
-  }
-  return branch.reverse();
-}
 
 /** Answers without a word (failed, stopped at once) say nothing and are left out. */
 export function conversation(branch: readonly Message[], instructions: string): ChatMessage[] {

@@ -2,10 +2,11 @@
 // stored. One turn per chat at a time. A page that goes away changes nothing here.
 import { randomUUID } from 'node:crypto';
 import { HearthError } from '../../contract/errors';
+import { branchOf } from '../../contract/branch';
 import type { Chat, ChatWithMessages, Message, TurnRequest, TurnStarted } from '../../contract/own';
 import type { LibraryModel } from '../../library/types';
 import { defaultModel, usableModel, type ServerContext } from '../context';
-import { branchTo, questionOf } from './history';
+import { questionOf } from './history';
 import { runTurn, type TurnPlan } from './run-turn';
 import { titleOf } from './title';
 import { TurnLog } from './turn-log';
@@ -85,7 +86,7 @@ export class Turns {
     const user = again
       ? questionOf(messages, request.regenerate)
       : userMessage(base, this.parentOf(chat, messages, request.parentId), request.text);
-    const branch = again ? branchTo(messages, user.id) : [...branchTo(messages, user.parentId), user];
+    const branch = again ? branchOf(messages, user.id) : [...branchOf(messages, user.parentId), user];
     const title = chat.title === '' ? titleOf(user.text) : '';
     return {
       chat,

@@ -1,7 +1,8 @@
 // Versions of a message: all reachable, none lost, and a broken tree does not hang the page.
 import type { Message } from '@contract/own';
 import { describe, expect, it } from 'vitest';
-import { branchOf, headThrough, versionsOf } from '../../../renderer/state/branch';
+import { branchOf } from '../../../electron/contract/branch';
+import { headThrough, versionsOf } from '../../../renderer/state/branch';
 
 let time = 0;
 const message = (id: string, parentId: string | null, role: Message['role'] = 'user'): Message => ({
