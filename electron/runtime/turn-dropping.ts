@@ -1,13 +1,12 @@
 // Which turns of a chat are read: the newest ones that were asked for, and fewer where they do not fit.
 // A turn is a user message with everything up to the next one. Instructions at the beginning always stay. Pure functions.
 import type { ChatMessage } from '../contract/chat';
+import { isInstruction } from './instructions';
 
 export interface Kept<T> {
   value: T;
   droppedTurns: number;
 }
-
-const isInstruction = (message: ChatMessage) => message.role === 'system' || message.role === 'developer';
 
 /** Where the turns begin, after the instructions. Messages before the first user message belong to the first turn. */
 function turnStarts(messages: readonly ChatMessage[]): { lead: number; starts: number[] } {

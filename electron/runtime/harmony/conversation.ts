@@ -2,6 +2,7 @@
 // Pure functions of the chat: the same beginning always gives the same prefix.
 import type { ChatInput, ChatMessage, ToolCall } from '../../contract/chat';
 import { HearthError } from '../../contract/errors';
+import { splitInstructions } from '../instructions';
 import type { HarmonyMessage } from './message';
 import { developerContent, systemContent, type Identity } from './system';
 
@@ -15,13 +16,9 @@ export type AnalysisRule = 'recent' | 'library' | 'none';
 
 /** Throws HearthError{invalid_request} for a tool result that answers no call. */
 export function chatToHarmony(chat: ChatInput, identity?: Identity): HarmonyMessage[] {
-  const first = chat.messages.findIndex((m) => m.role !== 'system' && m.role !== 'developer');
-  const lead = first < 0 ? chat.messages : chat.messages.slice(0, first);
+  const { instructions, rest } = splitInstructions(chat.messages);
   const developer = developerContent({
-    instructions: lead
-      .map((m) => m.content)
-      .filter((text) => text !== '')
-      .join('\n\n'),
+    instructions,
     tools: chat.tools,
     responseFormat: chat.responseFormat,
   });
@@ -33,7 +30,7 @@ export function chatToHarmony(chat: ChatInput, identity?: Identity): HarmonyMess
   });
   const head: HarmonyMessage[] = [{ role: 'system', content: system }];
   if (developer !== null) head.push({ role: 'developer', content: developer });
-  return [...head, ...dropAnalysis(turns(chat.messages.slice(lead.length)), 'recent')];
+  return [...head, ...dropAnalysis(turns(rest), 'recent')];
 }
 
 export function dropAnalysis(messages: readonly HarmonyMessage[], rule: AnalysisRule): HarmonyMessage[] {

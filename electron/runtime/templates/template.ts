@@ -3,6 +3,7 @@
 import { Environment, Interpreter, parse, tokenize } from '@huggingface/jinja';
 import type { ChatInput, ChatMessage } from '../../contract/chat';
 import { HearthError } from '../../contract/errors';
+import { splitInstructions } from '../instructions';
 import type { TokenId, Tokenizer } from '../tokenizer';
 import { formatDate } from './date';
 import { fallbackTemplate } from './fallback';
@@ -140,14 +141,9 @@ export class ChatTemplate {
 }
 
 function toTemplateMessages(messages: readonly ChatMessage[]): TemplateMessage[] {
-  const first = messages.findIndex((m) => m.role !== 'system' && m.role !== 'developer');
-  const lead = first < 0 ? messages : messages.slice(0, first);
-  const instructions = lead
-    .map((m) => m.content)
-    .filter((text) => text !== '')
-    .join('\n\n');
+  const { instructions, rest } = splitInstructions(messages);
   const head = instructions === '' ? [] : [{ role: 'system', content: instructions }];
-  return [...head, ...messages.slice(lead.length).map(toTemplateMessage)];
+  return [...head, ...rest.map(toTemplateMessage)];
 }
 
 function toTemplateMessage(message: ChatMessage): TemplateMessage {
