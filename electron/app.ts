@@ -19,10 +19,10 @@ import { openStore } from './store/open';
 import type { Store } from './store/types';
 import { forkHosts, type SpawnHost } from './supervisor/host';
 import { createSupervisor } from './supervisor/supervisor';
-import type { Supervisor } from './supervisor/types';
+import type { ModelRef, Supervisor } from './supervisor/types';
 import { createTelemetry } from './telemetry/telemetry';
 
-export { DEFAULT_PORT, type LibraryModel };
+export { DEFAULT_PORT, type LibraryModel, type ModelRef };
 
 export interface AppOptions {
   dataDir?: string;

@@ -1,12 +1,7 @@
 // The in-process side of the commands that do one thing and end: a model by name or path, its load shown, everything taken down after.
 import { basename, resolve } from 'node:path';
-import { isPath, openEngine, type Engine, type EngineOptions } from '../app';
+import { isPath, openEngine, type Engine, type EngineOptions, type ModelRef } from '../app';
 import type { Io } from './report';
-
-export interface ModelRef {
-  name: string;
-  path: string;
-}
 
 /** A path is not looked at first: the load says what is wrong with it. Throws HearthError{model_not_found}. */
 export async function modelRef(engine: Engine, asked: string): Promise<ModelRef> {
