@@ -6,7 +6,7 @@ const alias = { '@contract': fileURLToPath(new URL('electron/contract', import.m
 
 export default defineConfig({
   test: {
-    // Two cores: more workers only make timing tests lie.
+    // More workers than cores make timing tests lie; two is what the smallest machines have.
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -69,7 +69,7 @@ export function SettingsPage() {
   );
 }
 
-/** The whole of `chat` is sent: a patch replaces it. */
+/** The whole of `chat`: it is on the page before the server has answered. */
 function changeDefaults(patch: Partial<ChatSettings>): void {
   saveSettings({ chat: { ...(cached.settings()?.chat ?? DEFAULT_SETTINGS), ...patch } });
 }
