@@ -1,3 +1,4 @@
+// Where data lies, and that no two Hearths write it at once.
 import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';

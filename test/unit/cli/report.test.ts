@@ -1,3 +1,4 @@
+// What a command says of a failure, and what it reads from a running Hearth.
 import { describe, expect, it } from 'vitest';
 import { HearthError } from '../../../electron/contract/errors';
 import { serverSentEvents } from '../../../electron/cli/ask-server';

@@ -1,3 +1,4 @@
+// The list of models: what is found on disk, what it is called, what is remembered of it.
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

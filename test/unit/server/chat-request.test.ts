@@ -1,3 +1,4 @@
+// What a body of /v1/chat/completions means in the contract's words.
 import { describe, expect, it } from 'vitest';
 import type { ChatInput } from '../../../electron/contract/chat';
 import { HearthError } from '../../../electron/contract/errors';

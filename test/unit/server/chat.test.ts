@@ -1,3 +1,4 @@
+// /v1/chat/completions over HTTP, with a supervisor that plays the model.
 import { request as httpRequest } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { HearthError } from '../../../electron/contract/errors';

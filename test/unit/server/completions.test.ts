@@ -1,3 +1,4 @@
+// /v1/completions over HTTP, with a supervisor that plays the model.
 import { describe, expect, it } from 'vitest';
 import type { TokenLogprob } from '../../../electron/contract/chat';
 import { says } from './fake-supervisor';

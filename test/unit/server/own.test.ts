@@ -1,3 +1,4 @@
+// /hearth/v1 over HTTP: state, models, settings, chats.
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer as createNetServer } from 'node:net';
 import { request as httpRequest } from 'node:http';

@@ -1,3 +1,4 @@
+// Who gets in: names, origins, keys, for every address there is.
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { isLoopbackHost, hostOf } from '../../../electron/server/security/hosts';

@@ -1,3 +1,4 @@
+// Bodies and addresses in every bad shape, and the words that errors have for clients.
 import { describe, expect, it } from 'vitest';
 import { MAX_DEPTH, nesting, parseJson } from '../../../electron/server/body';
 import { fromThrown, openAiError, sentence } from '../../../electron/server/errors';

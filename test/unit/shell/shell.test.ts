@@ -1,3 +1,4 @@
+// The window, with an Electron made of mocks: what it lets in, and how it begins and ends.
 import { describe, expect, it, vi } from 'vitest';
 import { deepLinkOf, isExternalPage, isOwnPage, parseDeepLink } from '../../../electron/shell/links';
 import { menuTemplate } from '../../../electron/shell/menu';

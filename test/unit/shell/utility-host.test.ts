@@ -1,3 +1,4 @@
+// Electron's utility process as a child of the supervisor.
 import { EventEmitter } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { utilityHosts } from '../../../electron/shell/utility-host';

@@ -1,3 +1,4 @@
+// Opening a database: migrations, damaged files, newer ones.
 import { existsSync, readdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// The store as main sees it: nothing that was stored is lost, also by a process that is killed.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';

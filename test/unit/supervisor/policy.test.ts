@@ -1,3 +1,4 @@
+// The supervisor's decisions, without a process.
 import { describe, expect, it } from 'vitest';
 import type { GenerationEvent } from '../../../electron/contract/runtime';
 import {

@@ -1,3 +1,4 @@
+// The probe survives hostile files, with a child that plays the engine.
 import { afterEach, describe, expect, it } from 'vitest';
 import { fileURLToPath } from 'node:url';
 import { forkHosts } from '../../../electron/supervisor/host';

@@ -1,3 +1,4 @@
+// Loads, swaps, queues and crashes, with children that play the engine.
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Supervisor } from '../../../electron/supervisor/types';
 import { collect, harness, isAlive, model, pause, until, work, type Harness } from './harness';

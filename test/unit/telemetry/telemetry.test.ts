@@ -1,3 +1,4 @@
+// What is counted, and that nothing said is counted with it.
 import { describe, expect, it } from 'vitest';
 import type { GenerationEvent } from '../../../electron/contract/runtime';
 import { createTelemetry } from '../../../electron/telemetry/telemetry';

@@ -1,3 +1,4 @@
+// What a model may say under a constraint, over whole answers of a small vocabulary.
 import { describe, expect, it } from 'vitest';
 import { chatInput, type JsonSchema } from '../../../../electron/contract/chat';
 import { HearthError } from '../../../../electron/contract/errors';

@@ -1,3 +1,4 @@
+// The grammar engine survives its own failures; patterns and bytes that it must be given right.
 import { describe, expect, it } from 'vitest';
 import { GrammarEngine } from '../../../../electron/runtime/constraints/grammar';
 import { grammarPattern } from '../../../../electron/runtime/constraints/pattern';

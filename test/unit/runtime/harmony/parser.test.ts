@@ -1,3 +1,4 @@
+// The harmony parser loses no text and shows no markup, whatever the model writes.
 import { describe, expect, it } from 'vitest';
 import type { Part } from '../../../../electron/contract/runtime';
 import { CONTROL_NAMES, HarmonyParser, type HarmonyResult } from '../../../../electron/runtime/harmony';

@@ -1,3 +1,4 @@
+// Harmony prompts, and that text of users never becomes a control token.
 import { describe, expect, it } from 'vitest';
 import { chatInput, type ChatMessage } from '../../../../electron/contract/chat';
 import { HearthError } from '../../../../electron/contract/errors';

@@ -1,3 +1,4 @@
+// Thoughts, calls and answers of models without harmony.
 import { describe, expect, it } from 'vitest';
 import { PlainParser, type PlainParserOptions } from '../../../../electron/runtime/templates';
 import { createTokenizer } from '../../../../electron/runtime/tokenizer';

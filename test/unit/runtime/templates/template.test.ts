@@ -1,3 +1,4 @@
+// Prompts by a model's own template, and that text of users never becomes a control token.
 import { describe, expect, it } from 'vitest';
 import { chatInput, type ChatMessage } from '../../../../electron/contract/chat';
 import { HearthError } from '../../../../electron/contract/errors';

@@ -1,3 +1,4 @@
+// Stop strings, wherever the tokens cut them.
 import { describe, expect, it } from 'vitest';
 import { StopMatcher } from '../../../../electron/runtime/text';
 import { cpuTime } from '../cpu-time';

@@ -1,3 +1,4 @@
+// Tokenizers give every text back, agree with an independent one, and are quick on hostile text.
 import { Tokenizer as HuggingFace } from '@huggingface/tokenizers';
 import { describe, expect, it } from 'vitest';
 import { HearthError } from '../../../../electron/contract/errors';
