@@ -25,7 +25,7 @@ export function ConnectPage({ refused }: { refused: boolean }) {
         <p>{t('connect.text')}</p>
         {refused && (
           <p className="connect-refused" role="alert">
-            {t('error.invalid_api_key')} {t('remedy.invalid_api_key')}
+            {t('common.sentences', { first: t('error.invalid_api_key'), second: t('remedy.invalid_api_key') })}
           </p>
         )}
         <label className="connect-field">

@@ -32,8 +32,8 @@ export function ModelsPage() {
         <header className="page-head">
           <h1>{t('models.title')}</h1>
           <p>{t('models.text')}</p>
+          <AddModels />
         </header>
-        <AddModels />
         <section className="section">
           <div className="models-bar">
             <span className="num">{models.length > 0 && t('models.count', { count: models.length, size })}</span>
@@ -64,13 +64,13 @@ function AddModels() {
   const folder = useApp((app) => app.state?.modelsFolder);
   if (folder === undefined) return null;
   return (
-    <section className="section">
+    <>
       <p>{t('models.add')}</p>
       <p className="models-folder">
-        <bdi className="model-path">{folder}</bdi>
+        <bdi>{folder}</bdi>
         <CopyButton text={folder} label={t('models.copyFolder')} />
       </p>
-    </section>
+    </>
   );
 }
 

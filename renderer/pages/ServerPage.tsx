@@ -41,9 +41,7 @@ function Connect({ state }: { state: AppState }) {
   return (
     <section className="section">
       <h2>{t('server.connect')}</h2>
-      <p>
-        {t('server.connectText')} {t('server.local')}
-      </p>
+      <p>{t('common.sentences', { first: t('server.connectText'), second: t('server.local') })}</p>
       <dl className="card rows">
         <Field label={t('server.baseUrl')} copy={base}>
           <code className="mono">{base}</code>

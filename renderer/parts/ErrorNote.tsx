@@ -2,7 +2,7 @@
 import type { ErrorShape } from '@contract/errors';
 import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { currentLanguage, useT } from '../i18n';
+import { currentLanguage, type Translate, useT } from '../i18n';
 import { en } from '../i18n/en';
 import { bytes, whole } from './format';
 import './errorNote.css';
@@ -10,12 +10,14 @@ import './errorNote.css';
 export function ErrorNote({ error, children }: { error: ErrorShape; children?: ReactNode }) {
   const t = useT();
   const code = `error.${error.code}` in en ? error.code : 'internal';
+  const what = t(`error.${code}`);
+  const amounts = amountWords(t, error);
   return (
     <div className="error-note">
       <TriangleAlert size={18} aria-hidden />
       <div className="error-note-words">
         <p className="error-note-what">
-          {t(`error.${code}`)} <Amounts error={error} />
+          {amounts === undefined ? what : t('common.sentences', { first: what, second: amounts })}
         </p>
         <p>{t(`remedy.${code}`)}</p>
         {error.message && (
@@ -32,14 +34,12 @@ export function ErrorNote({ error, children }: { error: ErrorShape; children?: R
   );
 }
 
-function Amounts({ error }: { error: ErrorShape }) {
-  const t = useT();
+function amountWords(t: Translate, { code, needed, available }: ErrorShape): string | undefined {
   const language = currentLanguage();
-  const { needed, available } = error;
-  if (needed === undefined || available === undefined) return null;
-  if (error.code === 'context_length_exceeded') {
+  if (needed === undefined || available === undefined) return undefined;
+  if (code === 'context_length_exceeded') {
     return t('thread.neededTokens', { needed: whole(needed, language), available: whole(available, language) });
   }
-  if (error.code !== 'out_of_ram' && error.code !== 'out_of_vram') return null;
+  if (code !== 'out_of_ram' && code !== 'out_of_vram') return undefined;
   return t('thread.needed', { needed: bytes(needed, language), available: bytes(available, language) });
 }

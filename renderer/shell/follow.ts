@@ -30,7 +30,7 @@ function sayFailedLoad(now: AppState, before: AppState): void {
   if (active?.state !== 'failed' || before.active?.state === 'failed') return;
   const code = active.error && `error.${active.error.code}` in en ? active.error.code : 'internal';
   toast.error(t('model.loadFailed', { name: active.name }), {
-    description: `${t(`error.${code}`)} ${t(`remedy.${code}`)}`,
+    description: t('common.sentences', { first: t(`error.${code}`), second: t(`remedy.${code}`) }),
     duration: 8000,
   });
 }

@@ -179,7 +179,9 @@ export async function loadModel(name: string): Promise<void> {
     showLoading(name);
   } catch (error) {
     const code = error instanceof ApiError ? error.code : 'internal';
-    toast.error(t('model.loadFailed', { name }), { description: `${t(`error.${code}`)} ${t(`remedy.${code}`)}` });
+    toast.error(t('model.loadFailed', { name }), {
+      description: t('common.sentences', { first: t(`error.${code}`), second: t(`remedy.${code}`) }),
+    });
   }
   refresh.models();
 }

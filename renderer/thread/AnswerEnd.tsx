@@ -1,6 +1,6 @@
 // How an answer ended, where that was not simply its end: stopped, interrupted, failed, cut, empty. Words, and a way on.
 import type { ChatWithMessages, Message } from '@contract/own';
-import { CirclePause, CircleSlash, Ruler, Repeat } from 'lucide-react';
+import { CircleSlash, CircleStop, Ruler, Repeat } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useT } from '../i18n';
 import { ErrorNote } from '../parts/ErrorNote';
@@ -20,12 +20,12 @@ export function AnswerEnd({ chat, message }: { chat: ChatWithMessages; message: 
   if (status === 'interrupted') {
     return (
       <Note icon={<CircleSlash size={15} aria-hidden />}>
-        {t('thread.interrupted')} {t('thread.interruptedRemedy')}
+        {t('common.sentences', { first: t('thread.interrupted'), second: t('thread.interruptedRemedy') })}
       </Note>
     );
   }
   if (status === 'stopped' || finishReason === 'cancelled') {
-    return <Note icon={<CirclePause size={15} aria-hidden />}>{t('thread.stopped')}</Note>;
+    return <Note icon={<CircleStop size={15} aria-hidden />}>{t('thread.stopped')}</Note>;
   }
   if (finishReason === 'repetition')
     return <Note icon={<Repeat size={15} aria-hidden />}>{t('thread.repetition')}</Note>;
