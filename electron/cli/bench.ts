@@ -1,5 +1,5 @@
 // `hearth bench`: how fast a model reads and writes here, and how near that is to what the machine can do.
-import { modelRef, showLoading, withEngine } from './engine';
+import { modelRef, precisionOf, showLoading, withEngine } from './engine';
 import { bytes, json, type Io } from './report';
 
 export interface BenchOptions {
@@ -14,8 +14,7 @@ export interface BenchOptions {
 
 export async function bench(model: string, options: BenchOptions, io: Io): Promise<void> {
   const { prefill, decode, sequences, threads, exact, dataDir } = options;
-  const load = { precision: exact ? ('exact' as const) : ('fast' as const), ...(threads !== undefined && { threads }) };
-  await withEngine({ load, ...(dataDir !== undefined && { dataDir }) }, async (engine) => {
+  await withEngine({ load: { precision: precisionOf(exact), threads }, dataDir }, async (engine) => {
     const ref = await modelRef(engine, model);
     const done = showLoading(engine, io);
     const loaded = await engine.supervisor.load(ref);

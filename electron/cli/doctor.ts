@@ -22,17 +22,14 @@ export interface Finding {
 /** Gives the exit code: 1 where something must be mended before Hearth can work. */
 export async function doctor(options: DoctorOptions, io: Io): Promise<number> {
   const server = await runningServer(options.dataDir);
-  const findings = await withEngine(
-    { ...(options.dataDir !== undefined && { dataDir: options.dataDir }) },
-    async (engine) => [
-      program(engine),
-      dataDirectory(engine.dir.root),
-      await address(server),
-      ...(await machine(engine)),
-      ...(await models(engine)),
-      ...(await engineCheck(engine)),
-    ],
-  );
+  const findings = await withEngine({ dataDir: options.dataDir }, async (engine) => [
+    program(engine),
+    dataDirectory(engine.dir.root),
+    await address(server),
+    ...(await machine(engine)),
+    ...(await models(engine)),
+    ...(await engineCheck(engine)),
+  ]);
   if (options.json) json(io, { findings });
   else for (const { subject, ok, text } of findings) io.out(`${ok ? ' ok ' : '  ! '} ${subject}: ${text}\n`);
   const mustMend = new Set(['Engine', 'Data directory']);

@@ -11,6 +11,9 @@ export async function modelRef(engine: Engine, asked: string): Promise<ModelRef>
   return { name, path };
 }
 
+/** `--exact` in the words of a load. */
+export const precisionOf = (exact = false): 'exact' | 'fast' => (exact ? 'exact' : 'fast');
+
 /** Ctrl-C ends the engine, too: nothing is left running. */
 export async function withEngine<T>(options: EngineOptions, use: (engine: Engine) => Promise<T>): Promise<T> {
   const engine = openEngine(options);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { HearthError } from '../contract/errors';
-import { modelRef, withEngine } from './engine';
+import { modelRef, precisionOf, withEngine } from './engine';
 import { json, type Io } from './report';
 
 export interface LogitsOptions {
@@ -18,14 +18,8 @@ export interface LogitsOptions {
 export async function logits(model: string, options: LogitsOptions, io: Io): Promise<void> {
   const tokens = readTokens(options.tokens);
   const { exact, device, threads, prefillChunk, yarnTruncate, dataDir } = options;
-  const load = {
-    precision: exact ? ('exact' as const) : ('fast' as const),
-    ...(device && { device }),
-    ...(threads !== undefined && { threads }),
-    ...(prefillChunk !== undefined && { prefillChunk }),
-    ...(yarnTruncate !== undefined && { yarnTruncate }),
-  };
-  await withEngine({ load, ...(dataDir !== undefined && { dataDir }) }, async (engine) => {
+  const load = { precision: precisionOf(exact), device, threads, prefillChunk, yarnTruncate };
+  await withEngine({ load, dataDir }, async (engine) => {
     const ref = await modelRef(engine, model);
     const result = await engine.supervisor.call(ref, 'logits', { tokens });
     json(io, result.logits);

@@ -26,7 +26,7 @@ export async function ls(options: LsOptions, io: Io): Promise<void> {
 export async function listModels(dataDir: string | undefined): Promise<ModelEntry[]> {
   const server = await runningServer(dataDir);
   if (server) return fromServer(server);
-  return withEngine({ ...(dataDir !== undefined && { dataDir }) }, async ({ library }) => {
+  return withEngine({ dataDir }, async ({ library }) => {
     await library.refresh();
     await library.identified();
     return library

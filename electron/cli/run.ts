@@ -7,7 +7,7 @@ import { HearthError } from '../contract/errors';
 import { THOUGHT_TOKENS } from '../contract/own';
 import type { GenerateRequest, GenerationEvent } from '../contract/runtime';
 import { askServer } from './ask-server';
-import { modelRef, showLoading, withEngine } from './engine';
+import { modelRef, precisionOf, showLoading, withEngine } from './engine';
 import { dim, json, type Io } from './report';
 
 export interface RunOptions {
@@ -57,11 +57,8 @@ async function inProcess(
   printer: Printer,
   signal: AbortSignal,
 ): Promise<void> {
-  const load = {
-    ...(options.exact && { precision: 'exact' as const }),
-    ...(options.threads !== undefined && { threads: options.threads }),
-  };
-  await withEngine({ load, ...(options.dataDir !== undefined && { dataDir: options.dataDir }) }, async (engine) => {
+  const { exact, threads, dataDir } = options;
+  await withEngine({ load: { precision: precisionOf(exact), threads }, dataDir }, async (engine) => {
     const ref = await modelRef(engine, model);
     const done = showLoading(engine, io);
     const loaded = await engine.supervisor.load(ref).finally(done);

@@ -17,9 +17,9 @@ export async function serve(options: ServeOptions, io: Io): Promise<number | und
   let app: App;
   try {
     app = await startApp({
-      ...(options.port !== undefined && { port: options.port }),
-      ...(options.dataDir !== undefined && { dataDir: options.dataDir }),
-      ...(options.model !== undefined && { model: options.model }),
+      port: options.port,
+      dataDir: options.dataDir,
+      model: options.model,
       say: (line) => io.err(`${line}\n`),
     });
   } catch (error) {
