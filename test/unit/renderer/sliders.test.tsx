@@ -1,5 +1,5 @@
 // A slider says in words what it will do, moves by keys, and never stands for a number that the server does not know.
-import { answerLength, creativity, memory } from '@contract/own';
+import { answerLength, chatSettings, creativity, memory } from '@contract/own';
 import { effort } from '@contract/chat';
 import { render, screen } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
@@ -7,6 +7,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { t } from '../../../renderer/i18n';
 import { CREATIVITY, EFFORT, LENGTH, MEMORY, type Slider } from '../../../renderer/inspector/sliders';
 import { WordSlider } from '../../../renderer/inspector/WordSlider';
+import { DEFAULT_SETTINGS } from '../../../renderer/state/newChat';
 
 const context = { active: undefined, language: 'en' as const };
 
@@ -16,6 +17,15 @@ describe('sliders', () => {
     expect(CREATIVITY.steps).toEqual(creativity.options);
     expect(MEMORY.steps).toEqual(memory.options);
     expect(EFFORT.steps).toEqual(effort.options);
+  });
+
+  it('usually stand where the contract has them, also before the settings have come', () => {
+    const defaults = chatSettings.parse({});
+    expect(DEFAULT_SETTINGS).toEqual(defaults);
+    expect(LENGTH.usual).toBe(defaults.answerLength);
+    expect(CREATIVITY.usual).toBe(defaults.creativity);
+    expect(MEMORY.usual).toBe(defaults.memory);
+    expect(EFFORT.usual).toBe(defaults.effort);
   });
 
   it.each([
