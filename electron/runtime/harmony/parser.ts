@@ -60,8 +60,6 @@ export class HarmonyParser implements OutputParser {
   private readonly ends: ReadonlySet<TokenId>;
   /** Content tokens so far, by where they went. */
   readonly counts = { reasoning: 0, text: 0, tool: 0 };
-  /** The last token pushed was content that people see as the answer. */
-  visible = false;
 
   constructor(
     private readonly tokenizer: Tokenizer,
@@ -73,7 +71,6 @@ export class HarmonyParser implements OutputParser {
 
   /** The parts that are certain after one more token. */
   push(id: TokenId): Part[] {
-    this.visible = false;
     if (this.state !== 'ended') {
       if (this.ends.has(id)) this.endMessage(true);
       else if (this.tokenizer.isControl(id)) this.takeControl(id);
@@ -273,7 +270,6 @@ export class HarmonyParser implements OutputParser {
 
   private count(): void {
     if (this.target === 'hidden') return;
-    this.visible = this.target === 'text' || this.target === 'held';
     this.counts[this.target === 'held' ? 'text' : this.target]++;
   }
 

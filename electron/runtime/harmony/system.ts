@@ -58,19 +58,3 @@ function formatBlock(format: ResponseFormat): string | null {
       : { name: 'json_object', description: 'A single JSON object', schema: { type: 'object' } };
   return `## ${name}\n\n${description ? `// ${description}\n` : ''}${JSON.stringify(schema)}`;
 }
-
-/** Any effort that clients send, as one of the three that the model knows. */
-export function mapEffort(value: string | undefined): Effort {
-  switch (value) {
-    case 'none':
-    case 'minimal':
-    case 'low':
-      return 'low';
-    case 'high':
-    case 'xhigh':
-    case 'max':
-      return 'high';
-    default:
-      return 'medium';
-  }
-}

@@ -35,7 +35,6 @@ export class PlainParser implements OutputParser {
   private parts: Part[] = [];
   private readonly output: OutputResult = { content: '', reasoning: '', toolCalls: [] };
   readonly counts = { reasoning: 0, text: 0, tool: 0 };
-  visible = false;
 
   constructor(
     private readonly tokenizer: Tokenizer,
@@ -48,7 +47,6 @@ export class PlainParser implements OutputParser {
   }
 
   push(id: TokenId): Part[] {
-    this.visible = false;
     if (this.state === 'ended') return [];
     if (this.ends.has(id)) return this.finish();
     if (this.tokenizer.isControl(id) && !this.isTag(id)) return [];
@@ -106,10 +104,7 @@ export class PlainParser implements OutputParser {
   private count(): void {
     if (this.state === 'thinking') this.counts.reasoning++;
     else if (this.state === 'call' || this.options.wholeCall) this.counts.tool++;
-    else {
-      this.counts.text++;
-      this.visible = true;
-    }
+    else this.counts.text++;
   }
 
   private takeParts(): Part[] {

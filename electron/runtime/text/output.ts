@@ -22,8 +22,6 @@ export interface OutputParser {
   /** Everything so far; final only after finish(). */
   result(): OutputResult;
   readonly place: Place;
-  /** The last token pushed was content that people see as the answer. */
-  readonly visible: boolean;
   /** Content tokens so far, by where they went. */
   readonly counts: { readonly reasoning: number; readonly text: number; readonly tool: number };
   /** Tokens that begin the final answer from here; [] where it has begun or must not be forced. */

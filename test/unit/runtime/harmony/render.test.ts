@@ -2,13 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { chatInput, type ChatMessage } from '../../../../electron/contract/chat';
 import { HearthError } from '../../../../electron/contract/errors';
-import {
-  chatToHarmony,
-  mapEffort,
-  renderChat,
-  renderMessage,
-  segmentsToText,
-} from '../../../../electron/runtime/harmony';
+import { chatToHarmony, renderChat, renderMessage, segmentsToText } from '../../../../electron/runtime/harmony';
 import { control, tokenizer } from '../small-tokenizer';
 
 const SYSTEM =
@@ -194,18 +188,4 @@ describe('one message', () => {
   ])('is framed as the model learnt it (%#)', (message, text) => {
     expect(segmentsToText(renderMessage(message))).toBe(text);
   });
-});
-
-it('knows every effort that clients send', () => {
-  expect(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'odd', undefined].map(mapEffort)).toEqual([
-    'low',
-    'low',
-    'low',
-    'medium',
-    'high',
-    'high',
-    'high',
-    'medium',
-    'medium',
-  ]);
 });
