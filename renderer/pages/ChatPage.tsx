@@ -29,9 +29,23 @@ export function ChatPage({ chatId }: { chatId: string | undefined }) {
     document.title = title ? `${title} – Hearth` : 'Hearth';
     return () => void (document.title = 'Hearth');
   }, [title]);
+  // Only small windows have this button: there one panel at a time, or the two cover each other.
+  const toggleList = (): void => {
+    if (!listOpen && inspectorOpen) setPref({ inspectorOpen: false });
+    setListOpen(!listOpen);
+  };
   const gone = error instanceof ApiError && error.status === 404;
   return (
-    <div className="chat-page" data-inspector={inspectorOpen} data-list={listOpen}>
+    <div
+      className="chat-page"
+      data-inspector={inspectorOpen}
+      data-list={listOpen}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || !listOpen) return;
+        event.preventDefault();
+        setListOpen(false);
+      }}
+    >
       <div className="chat-list">
         <ChatList chatId={chatId} onChosen={() => setListOpen(false)} />
       </div>
@@ -46,7 +60,7 @@ export function ChatPage({ chatId }: { chatId: string | undefined }) {
               className="icon-button chat-list-button"
               aria-label={t('chats.show')}
               aria-expanded={listOpen}
-              onClick={() => setListOpen(!listOpen)}
+              onClick={toggleList}
             >
               <PanelLeft size={18} aria-hidden />
             </button>

@@ -95,3 +95,17 @@ test('nothing spills over on a small screen', async ({ hearth, page }) => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
   }
 });
+
+test('panels on a small screen do not cover each other, and Escape closes the chats', async ({ page, hearth }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expect(hearth.box).toBeVisible();
+  const inspector = page.getByRole('heading', { name: 'How it answers' });
+  await page.getByRole('button', { name: 'How it answers' }).click();
+  await expect(inspector).toBeVisible();
+  await page.getByRole('button', { name: 'Show chats' }).click();
+  await expect(inspector).toBeHidden();
+  const search = page.getByLabel('Search chats');
+  await expect(search).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(search).toBeHidden();
+});
