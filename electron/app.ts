@@ -26,7 +26,7 @@ export { DEFAULT_PORT, type LibraryModel, type ModelRef };
 
 export interface AppOptions {
   dataDir?: string;
-  /** Absent: 4327, or the next free one. 0: any free one. */
+  /** Absent: 4327. Where it is taken, the next free one. 0: any free one. */
   port?: number;
   /** Name or path of the model to load at the start; absent: the last one, else the one that ships. */
   model?: string;
@@ -113,7 +113,7 @@ async function buildServices(
   return { dir, log, store, supervisor, library, server };
 }
 
-/** An address that somebody named is taken or refused; without one, the next free port will do, and is said aloud. */
+/** Where the port is taken, by whatever program, the next free one will do, and is said aloud. */
 async function listen({ server }: Services, { port, say }: AppOptions): Promise<string> {
   const wanted = port ?? DEFAULT_PORT;
   const listening = await server.listen(wanted, { nextFree: true });

@@ -41,7 +41,7 @@ function hearthCommand(io: Io, done: Done): Command {
 
 function addServe(program: Command, io: Io, done: Done): void {
   verb(program, 'serve', 'Serve the page and the API on this machine.')
-    .option('--port <n>', 'port to listen on (default: 4327, or the next free one)', port)
+    .option('--port <n>', 'port to listen on; the next free one where it is taken (default: 4327)', port)
     .addOption(dataDir())
     .option('--model <model>', 'model to load at the start: a name or a path')
     .option('--json', 'first line of the output: {url, token, pid} as JSON; everything else goes to standard error')
