@@ -41,7 +41,9 @@ export function modelRoutes(app: FastifyInstance, context: ServerContext): void 
     loading
       .then(() => context.patchSettings({ lastModel: model.name }))
       .catch((error: unknown) => context.log?.warn(`${model.name} was not loaded: ${HearthError.from(error).message}`));
-    const now: ActiveModel = supervisor.active() ?? { name: model.name, state: 'loading' };
+    // The one before may still be in the foreground: it is not what was asked for.
+    const active = supervisor.active();
+    const now: ActiveModel = active?.name === model.name ? active : { name: model.name, state: 'loading' };
     return reply.code(202).send(now);
   });
   app.post(ROUTES.modelUnload, async (_request, reply) => {

@@ -69,6 +69,15 @@ describe('models', () => {
     expect((await own(server, 'POST', '/models/refresh')).body.models.length).toBe(3);
   });
 
+  it('a load answers for the model that was asked for while another is in the foreground', async () => {
+    const server = await startServer();
+    // As while the one before ends its answers: it stays in the foreground for a moment.
+    server.supervisor.change({ name: 'other', state: 'ready' });
+    server.supervisor.load = () => new Promise(() => undefined);
+    const reply = await own(server, 'POST', '/models/load', { model: 'plain' });
+    expect([reply.body.name, reply.body.state]).toEqual(['plain', 'loading']);
+  });
+
   it('a load is begun at once, remembered, and refused for what cannot be loaded', async () => {
     const server = await startServer();
     const reply = await own(server, 'POST', '/models/load', { model: 'plain' });
