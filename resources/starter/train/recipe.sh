@@ -12,3 +12,4 @@ stage --stop-at 900 --steps 100000 --decay 800 --lr 2e-3 --budget 1024 --focus-f
 stage --stop-at 1300 --steps 1650 --decay 750 --lr 1.2e-3 --budget 1024 --focus-from 700 --round-every 0
 stage --stop-at 1350 --steps 1650 --decay 750 --lr 1.2e-3 --budget 1024 --focus-from 700 --round-every 5
 stage --steps 1750 --decay 400 --lr 8e-4 --budget 1024 --focus-from 700 --core-from 1350 --round-every 5
+stage --steps 4400 --decay 2200 --lr 8e-4 --budget 1024 --focus-from 700 --core-from 1350 --round-every 5
