@@ -106,7 +106,6 @@ async function buildServices(
     version: shipped.version,
     modelsFolder: dir.models,
     ...(shipped.page && { staticDir: shipped.page }),
-    precision: 'fast',
     log,
   });
   closing.push(() => server.close());

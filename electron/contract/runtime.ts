@@ -53,6 +53,7 @@ export const loaded = z.object({
   abilities,
   context: z.int(),
   kernels: z.string(),
+  precision: z.enum(['fast', 'exact']),
   engineBuild: z.string(),
   defaultTemperature: z.number(),
   loadMs: z.number(),

@@ -30,7 +30,7 @@ export async function loadModel(options: FullParams<'load'>, context: LoadContex
   load.engine.catch(() => undefined);
   const prompts = new PromptThread(context.entry, inspection.tokenizer);
   try {
-    return await assemble(load, inspection, prompts, context, begun);
+    return await assemble(load, inspection, prompts, context, { begun, precision: options.precision });
   } catch (error) {
     load.cancel();
     await prompts.close();
@@ -44,7 +44,7 @@ async function assemble(
   inspection: NativeInspection,
   prompts: PromptThread,
   context: LoadContext,
-  begun: number,
+  { begun, precision }: { begun: number; precision: Loaded['precision'] },
 ): Promise<ModelSession> {
   const { addon } = context;
   const tokenizer = createTokenizer(tokenizerSource(inspection.tokenizer));
@@ -58,6 +58,7 @@ async function assemble(
     abilities: traits.abilities,
     context: info.context,
     kernels: info.kernels,
+    precision,
     engineBuild: info.build,
     defaultTemperature: traits.defaultTemperature,
     loadMs: performance.now() - begun,

@@ -66,13 +66,13 @@ export interface Identity {
 }
 
 /** Which weights and which kernels answer: for headers and receipts. Exact once the model is loaded. */
-export function identity(context: Pick<ServerContext, 'supervisor' | 'precision'>, model: LibraryModel): Identity {
+export function identity(context: Pick<ServerContext, 'supervisor'>, model: LibraryModel): Identity {
   const loaded = context.supervisor.loaded();
   const ours = loaded?.model.path === model.path || loaded?.model.modelId === model.info?.modelId ? loaded : undefined;
   return {
     modelId: ours?.model.modelId ?? model.info?.modelId ?? '',
     engineBuild: (ours ?? loaded)?.engineBuild ?? '',
-    mesh: ours ? `${ours.kernels} ${context.precision ?? 'fast'}` : '',
+    mesh: ours ? `${ours.kernels} ${ours.precision}` : '',
   };
 }
 

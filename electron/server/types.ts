@@ -30,8 +30,6 @@ export interface ServerOptions {
   modelsFolder?: string;
   /** Folder of the built page; absent: no page is served. */
   staticDir?: string;
-  /** Precision of the runtimes, for receipts. */
-  precision?: 'fast' | 'exact';
   /** Never given a prompt, an answer or a key. */
   log?: ServerLog;
 }

@@ -110,6 +110,7 @@ export class FakeSupervisor implements Supervisor {
       abilities,
       context: 4096,
       kernels: 'cpu/avx2',
+      precision: 'fast',
       engineBuild: 'build-1',
       defaultTemperature: 1,
       loadMs: 1,
