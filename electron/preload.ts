@@ -8,6 +8,7 @@ const bridge: Bridge = {
   onCommand(listener) {
     const forward = (_event: unknown, command: ShellCommand) => listener(command);
     ipcRenderer.on(BRIDGE_CHANNELS.command, forward);
+    ipcRenderer.send(BRIDGE_CHANNELS.listening);
     return () => ipcRenderer.removeListener(BRIDGE_CHANNELS.command, forward);
   },
 };

@@ -9,4 +9,8 @@ export interface Bridge {
 
 export type ShellCommand = { name: 'new-chat' | 'settings' } | { name: 'compose'; text: string };
 
-export const BRIDGE_CHANNELS = { token: 'hearth:token', command: 'hearth:command' } as const;
+export const BRIDGE_CHANNELS = {
+  token: 'hearth:token',
+  command: 'hearth:command',
+  listening: 'hearth:listening',
+} as const;

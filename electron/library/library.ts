@@ -81,9 +81,11 @@ class FolderLibrary implements Library {
     const wanted = normalName(name);
     const item = this.items.find((entry) => entry.name === wanted);
     if (item) return this.describe(item);
+    // A name that cannot be loaded is no help.
+    const usable = this.list().filter(({ error }) => !error);
     throw notFound(
       name,
-      this.items.map((entry) => entry.name),
+      usable.map((model) => model.name),
     );
   }
 
@@ -201,7 +203,7 @@ export function notFound(name: string, names: readonly string[]): HearthError {
     near.length > 0
       ? ` Did you mean ${list(near)}?`
       : names.length > 0
-        ? ` There are ${list(names)}.`
+        ? ` Models here: ${list(names)}.`
         : ' There are no models yet.';
   return new HearthError('model_not_found', `There is no model called ${shown}.${hint}`, { param: 'model' });
 }

@@ -24,8 +24,13 @@ export async function startShell(electron: Electron, options: ShellOptions): Pro
   electron.app.enableSandbox();
   electron.app.setAsDefaultProtocolClient('hearth');
   let window: BrowserWindow | undefined;
+  // What came before the page listens: it asks for it when it does.
+  let early: ShellCommand | undefined;
+  let listening = false;
   const send = (command: ShellCommand | undefined) => {
-    if (command) window?.webContents.send(BRIDGE_CHANNELS.command, command);
+    if (!command) return;
+    if (window && listening) window.webContents.send(BRIDGE_CHANNELS.command, command);
+    else early = command;
   };
   const openLink = (address: string | undefined) => {
     if (address) send(parseDeepLink(address));
@@ -49,6 +54,11 @@ export async function startShell(electron: Electron, options: ShellOptions): Pro
   electron.ipcMain.on(BRIDGE_CHANNELS.token, (event) => {
     event.returnValue = event.senderFrame && isOwnPage(event.senderFrame.url, origin) ? app.token : '';
   });
+  electron.ipcMain.on(BRIDGE_CHANNELS.listening, () => {
+    listening = true;
+    send(early);
+    early = undefined;
+  });
   guardSession(electron.session.defaultSession, origin);
   electron.app.on('web-contents-created', (_event, contents) => guardContents(electron, contents, origin));
   electron.Menu.setApplicationMenu(
@@ -60,13 +70,16 @@ export async function startShell(electron: Electron, options: ShellOptions): Pro
       preload: options.preload,
       stateFolder: electron.app.getPath('userData'),
     });
-    window.on('closed', () => (window = undefined));
+    window.on('closed', () => {
+      window = undefined;
+      listening = false;
+    });
   };
   electron.app.on('activate', () => {
     if (!window) void open();
   });
-  await open();
   openLink(deepLinkOf(options.argv));
+  await open();
   return true;
 }
 

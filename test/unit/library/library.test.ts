@@ -219,7 +219,7 @@ describe('names', () => {
     expect(wrong('gpt-oss-20')).toMatchObject({ code: 'model_not_found', status: 404, param: 'model' });
     expect(wrong('gpt-oss-2ob').message).toMatch(/Did you mean gpt-oss-20b/);
     expect(wrong('oss').message).toMatch(/gpt-oss-20b.*gpt-oss-120b|gpt-oss-120b.*gpt-oss-20b/);
-    expect(wrong('unlike anything here').message).toMatch(/There are .*smollm2/);
+    expect(wrong('unlike anything here').message).toMatch(/Models here: .*smollm2/);
     expect(wrong('x'.repeat(1_000_000)).message.length).toBeLessThan(400);
   });
 

@@ -93,10 +93,19 @@ describe('links never send a message by themselves', () => {
   it('a second start hands its link to the first', async () => {
     const { parts, done } = start();
     await done;
+    parts.ipcMain.emit('hearth:listening');
     parts.app.emit('second-instance', {}, ['hearth', '--flag', 'hearth://chat?q=hi']);
     expect(deepLinkOf(['--flag'])).toBeUndefined();
     expect(FakeWindow.all[0]?.focus).toHaveBeenCalled();
     expect(FakeWindow.all[0]?.webContents.sent).toEqual([['hearth:command', { name: 'compose', text: 'hi' }]]);
+  });
+
+  it('a link that comes before the page listens is kept for it', async () => {
+    const { parts, done } = start(fakeElectron(), ['hearth', 'hearth://chat?q=early']);
+    await done;
+    expect(FakeWindow.all[0]?.webContents.sent).toEqual([]);
+    parts.ipcMain.emit('hearth:listening');
+    expect(FakeWindow.all[0]?.webContents.sent).toEqual([['hearth:command', { name: 'compose', text: 'early' }]]);
   });
 
   it.each(['https://example.org', 'http://example.org', 'javascript:alert(1)'])(
