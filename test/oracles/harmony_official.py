@@ -1,9 +1,9 @@
 """Oracle for harmony: the official library (PyPI openai-harmony) renders conversations and parses token streams.
 
 usage: harmony_official.py RANKS_DIR JOBS_JSON > RESULTS_JSON
-A job is {"render": [message...], "drop": bool} or {"parse": [id...], "strict": bool}.
+A job is {"namespace": "browser" | "python"} (how the library describes a tool of its own) or {"render": [message...], "drop": bool} or {"parse": [id...], "strict": bool}.
 A message has role, content and optionally name, recipient, channel, contentType; content is a string, or for the roles system
-and developer an object: {effort, date, cutoff, identity} and {instructions, tools: [{name, description, parameters}]}.
+and developer an object: {effort, date, cutoff, identity, builtins} and {instructions, tools: [{name, description, parameters}]}.
 """
 import json, os, sys
 
@@ -21,6 +21,7 @@ from openai_harmony import (  # noqa: E402
     SystemContent,
     TextContent,
     ToolDescription,
+    ToolNamespaceConfig,
     load_harmony_encoding,
 )
 
@@ -41,6 +42,8 @@ def content(message):
             system = system.with_knowledge_cutoff(c["cutoff"])
         if "date" in c:
             system = system.with_conversation_start_date(c["date"])
+        for tool in c.get("builtins", []):
+            system = system.with_browser_tool() if tool == "browser" else system.with_python_tool()
         return system
     developer = DeveloperContent.new()
     if "instructions" in c:
@@ -92,5 +95,14 @@ def parse(job):
     }
 
 
+def namespace(job):
+    config = ToolNamespaceConfig.browser() if job["namespace"] == "browser" else ToolNamespaceConfig.python()
+    return {"namespace": config.model_dump(exclude_none=True)}
+
+
+def answer(job):
+    return namespace(job) if "namespace" in job else render(job) if "render" in job else parse(job)
+
+
 jobs = json.load(open(sys.argv[2], encoding="utf-8"))
-json.dump([render(j) if "render" in j else parse(j) for j in jobs], sys.stdout)
+json.dump([answer(j) for j in jobs], sys.stdout)

@@ -5,4 +5,4 @@ export { renderMessage, type HarmonyMessage, type Segment } from './message';
 export { HarmonyParser, type HarmonyResult, type ParsedMessage, type ParserOptions } from './parser';
 export { encodeSegments, renderChat, renderForCompletion, segmentsToText, type RenderedPrompt } from './render';
 export { GPT_OSS_IDENTITY, developerContent, systemContent, type Identity } from './system';
-export { schemaToTypeScript, toolsSection } from './typescript';
+export { schemaToTypeScript, toolsSection, type ToolNamespace } from './typescript';

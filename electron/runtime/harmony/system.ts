@@ -1,6 +1,6 @@
 // The two messages at the head of a harmony prompt: system (about the model) and developer (instructions, tools, formats).
 import type { Effort, ResponseFormat, Tool } from '../../contract/chat';
-import { toolsSection } from './typescript';
+import { toolsSection, type ToolNamespace } from './typescript';
 
 /** What a model was trained to read about itself; gpt-oss's own words are the default. */
 export interface Identity {
@@ -22,15 +22,19 @@ export interface SystemOptions {
   /** YYYY-MM-DD; absent: no date line, so that prompts stay the same over midnight. */
   date?: string;
   hasFunctions: boolean;
+  /** What the model uses by itself, told in the system message. */
+  builtinTools?: readonly ToolNamespace[];
   identity?: Identity;
 }
 
-export function systemContent({ effort, date, hasFunctions, identity = GPT_OSS_IDENTITY }: SystemOptions): string {
+export function systemContent(options: SystemOptions): string {
+  const { effort, date, hasFunctions, builtinTools = [], identity = GPT_OSS_IDENTITY } = options;
   const head = [identity.identity];
   if (identity.knowledgeCutoff) head.push(`Knowledge cutoff: ${identity.knowledgeCutoff}`);
   if (date) head.push(`Current date: ${date}`);
   const channels = hasFunctions ? `${CHANNELS}\n${FUNCTION_CHANNEL}` : CHANNELS;
-  return [head.join('\n'), `Reasoning: ${effort}`, channels].join('\n\n');
+  const tools = builtinTools.length > 0 ? ['# Tools', ...builtinTools.map(toolsSection)] : [];
+  return [head.join('\n'), `Reasoning: ${effort}`, ...tools, channels].join('\n\n');
 }
 
 export interface DeveloperOptions {
@@ -43,7 +47,7 @@ export interface DeveloperOptions {
 export function developerContent({ instructions, tools = [], responseFormat }: DeveloperOptions): string | null {
   const sections: string[] = [];
   if (instructions) sections.push('# Instructions', instructions);
-  if (tools.length > 0) sections.push('# Tools', toolsSection(tools));
+  if (tools.length > 0) sections.push('# Tools', toolsSection({ name: 'functions', tools }));
   const format = responseFormat && formatBlock(responseFormat);
   if (format) sections.push('# Response Formats', format);
   return sections.length > 0 ? sections.join('\n\n') : null;

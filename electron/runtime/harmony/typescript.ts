@@ -7,9 +7,21 @@ type Schema = Record<string, unknown>;
 /** Deeper schemas are shown as `any`. */
 const DEEPEST = 64;
 
-/** "## functions" and its namespace. */
-export function toolsSection(tools: readonly Tool[], namespace = 'functions'): string {
-  const lines = [`## ${namespace}\n`, `namespace ${namespace} {\n`];
+/** Tools under one name: a caller's functions, or what a model was trained to use by itself (browser, python). */
+export interface ToolNamespace {
+  name: string;
+  description?: string;
+  /** None: the description says how the tool is used, and no TypeScript follows. */
+  tools: readonly Tool[];
+}
+
+/** "## NAME", its description, and its functions as a TypeScript namespace. */
+export function toolsSection({ name: namespace, description, tools }: ToolNamespace): string {
+  const lines = [`## ${namespace}\n`];
+  const comment = tools.length > 0 ? '// ' : '';
+  for (const line of splitLines(description ?? '')) lines.push(`${comment}${line}`);
+  if (tools.length === 0) return lines.join('\n');
+  lines.push(`namespace ${namespace} {\n`);
   for (const tool of tools) {
     for (const line of splitLines(tool.description ?? '')) lines.push(`// ${line}`);
     lines.push(`${signature(tool.name, tool.parameters)}\n`);
