@@ -1,12 +1,13 @@
 // Numbers as people read them, in the page's language. Pure; the language comes as an argument.
 import type { Language } from '../i18n';
 
+/** Decimal units, as file managers and `hearth ls` show them. */
 export function bytes(value: number, language: Language): string {
   const units = ['kB', 'MB', 'GB', 'TB'];
-  let amount = value / 1024;
+  let amount = value / 1000;
   let unit = 0;
   while (amount >= 1000 && unit < units.length - 1) {
-    amount /= 1024;
+    amount /= 1000;
     unit++;
   }
   return `${decimal(amount, amount < 10 && unit > 1 ? 1 : 0, language)} ${units[unit] ?? ''}`;

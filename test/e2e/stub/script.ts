@@ -72,7 +72,7 @@ const SCRIPTS: [RegExp, Script][] = [
   [/fence/i, { text: '```js\n' + 'const line = 1;\n'.repeat(3000), piece: 200 }],
   [/long line/i, { text: 'a'.repeat(50_000), piece: 500 }],
   [/endless/i, { text: `${STORY}\n\n`.repeat(40), pace: 15 }],
-  [/memory/i, { text: '', fail: { code: 'out_of_ram', message: 'KV needs 3.2 GiB', needed: 3.4e9, available: 1.1e9 } }],
+  [/memory/i, { text: '', fail: { code: 'out_of_ram', message: 'KV needs 3.2 GiB', needed: 3.2e9, available: 1.0e9 } }],
   [/loading/i, { text: STORY, loadingMs: 1500 }],
 ];
 

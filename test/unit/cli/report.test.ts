@@ -70,7 +70,7 @@ describe('the stream of a running Hearth', () => {
 
 describe('what people read', () => {
   it('has amounts in units that fit', () => {
-    expect([999, 1000, 8_876_896, 13_780_000_000].map(bytes)).toEqual(['999 B', '1.0 KB', '8.9 MB', '13.8 GB']);
+    expect([999, 1000, 8_876_896, 13_780_000_000].map(bytes)).toEqual(['999 B', '1.0 kB', '8.9 MB', '13.8 GB']);
   });
 
   it('has columns that line up', () => {
