@@ -40,7 +40,7 @@ test('language and light follow the settings at once, and stay', async ({ page, 
   await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByText('简体中文').click();
   await expect(page.getByRole('heading', { name: '设置' })).toBeVisible();
-  await page.getByText('夜晚').click();
+  await page.getByText('深色', { exact: true }).click();
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
   await page.reload();
   await expect(page.getByRole('heading', { name: '设置' })).toBeVisible();
