@@ -204,6 +204,16 @@ describe('names', () => {
     expect(plainName(path, isFolder)).toBe(name);
   });
 
+  it('a file that cannot be loaded is no near match', async () => {
+    const root = folder({ 'noise.gguf': '', 'second.gguf': '' });
+    const library = await libraryOf(
+      root,
+      fakeProbe((path) => (path.includes('noise') ? 'It is damaged.' : undefined)),
+    );
+    await library.identified();
+    expect(() => library.find('noose')).toThrow(/Models here: second\./);
+  });
+
   it('a wrong name is answered with the near ones', async () => {
     const root = folder({ 'gpt-oss-20b.gguf': '', 'gpt-oss-120b.gguf': '', 'smollm2.gguf': '' });
     const library = await libraryOf(root);
