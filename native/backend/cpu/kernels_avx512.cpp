@@ -22,7 +22,8 @@ namespace {
 #include "backend/cpu/kernels_float.inl"
 #include "backend/cpu/codes.inl"
 #include "backend/cpu/sources_avx512.inl"
-#include "backend/cpu/int8_avx512.inl"
+#include "backend/cpu/gemv_avx512.inl"
+#include "backend/cpu/gemm_avx512.inl"
 }  // namespace
 
 const Kernels* avx512_kernels() {

@@ -1,5 +1,5 @@
 // How AVX-512 reads block-quantised weights: 16 rows of one block at a time as unsigned codes (value + 128) and factors.
-// One source class per block layout; the kernels that use them are int8_avx512.inl.
+// One source class per block layout; the kernels that use them are gemv_avx512.inl and gemm_avx512.inl.
 // Included inside an anonymous namespace after codes.inl.
 
 #if defined(_MSC_VER) && !defined(__clang__)

@@ -1,10 +1,6 @@
-// The int8 strip kernel for AVX-512 VNNI. Weights become unsigned codes (value + 128), sixteen rows at a time; vpdpbusd
-// multiplies them with signed activations, and -128 * sum(activations) takes the offset back out, all in exact integers.
-// Few tokens: each block goes from memory through registers once (dots). Many: the strip is unpacked once into an
-// interleaved panel that register tiles of up to 12 tokens then share. Both do the same arithmetic per output element.
-// Included inside an anonymous namespace after sources_avx512.inl.
-
-constexpr uint32_t direct_tokens = 4;  // up to so many tokens the panel would cost more than it saves
+// The int8 strip kernel for many tokens (AVX-512 VNNI): the strip is unpacked once into an interleaved panel that register
+// tiles of up to 12 tokens then share. Codes and integer arithmetic are those of gemv_avx512.inl, so that a row's bytes do
+// not depend on its company. Included inside an anonymous namespace after gemv_avx512.inl.
 
 /// From 4 registers w[v] of (lane i, dword c) to 4 registers out[c] of (lane i, dword v): dword 4i+v is row 4i+v.
 HEARTH_ALWAYS_INLINE void transpose_dwords(const __m512i* w, __m512i* out) {
@@ -13,60 +9,6 @@ HEARTH_ALWAYS_INLINE void transpose_dwords(const __m512i* w, __m512i* out) {
   out[0] = _mm512_unpacklo_epi64(a, c), out[1] = _mm512_unpackhi_epi64(a, c);
   out[2] = _mm512_unpacklo_epi64(b, d), out[3] = _mm512_unpackhi_epi64(b, d);
 }
-
-/// Sums the 4 dwords of each lane of d[v]: dword 4i+v of the result belongs to row 4i+v.
-HEARTH_ALWAYS_INLINE __m512i sum_dwords(const __m512i* d) {
-  const __m512i a = _mm512_add_epi32(_mm512_unpacklo_epi32(d[0], d[1]), _mm512_unpackhi_epi32(d[0], d[1]));
-  const __m512i b = _mm512_add_epi32(_mm512_unpacklo_epi32(d[2], d[3]), _mm512_unpackhi_epi32(d[2], d[3]));
-  return _mm512_add_epi32(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
-}
-
-// --- few tokens: straight from memory -----------------------------------------------------------------------------
-
-template <typename Source, uint32_t N>
-inline void direct(Source& source, const Strip& s, const QuantTile& tile) {
-  constexpr bool minimum = Source::with_minimum, sub = Source::with_sub;
-  __m512 acc[N];
-  for (uint32_t t = 0; t < N; ++t) acc[t] = _mm512_setzero_ps();
-  const auto* ahead = reinterpret_cast<const char*>(s.data) + 16 * s.row_stride;  // the next strip, into L2: it would not fit L1
-  const size_t share = 16 * s.row_stride / (s.cols / 32);
-  for (uint32_t b = 0; b < s.cols / 32; ++b) {
-    for (size_t line = 0; line < share; line += 64) _mm_prefetch(ahead + b * share + line, _MM_HINT_T1);
-    source.begin(b);
-    __m512i first[N][4], second[N][4];
-#pragma GCC unroll 4
-    for (uint32_t v = 0; v < 4; ++v) {
-      __m512i lo, hi;
-      source.codes(b, v, &lo, &hi);
-#pragma GCC unroll 4
-      for (uint32_t t = 0; t < N; ++t) {
-        const auto* q = reinterpret_cast<const __m128i*>(tile.q + (size_t(b) * N + t) * 32);
-        const __m512i x_lo = _mm512_broadcast_i32x4(_mm_loadu_si128(q)), x_hi = _mm512_broadcast_i32x4(_mm_loadu_si128(q + 1));
-        first[t][v] = _mm512_dpbusd_epi32(_mm512_setzero_si512(), lo, x_lo);
-        if constexpr (sub) second[t][v] = _mm512_dpbusd_epi32(_mm512_setzero_si512(), hi, x_hi);
-        else first[t][v] = _mm512_dpbusd_epi32(first[t][v], hi, x_hi);
-      }
-    }
-    const __m512 scale = source.scale(b);
-#pragma GCC unroll 4
-    for (uint32_t t = 0; t < N; ++t) {
-      const size_t at = size_t(b) * N + t;
-      __m512i dot;
-      if constexpr (sub) {
-        const __m512i d0 = _mm512_add_epi32(sum_dwords(first[t]), _mm512_set1_epi32(tile.half[at]));
-        const __m512i d1 = _mm512_add_epi32(sum_dwords(second[t]), _mm512_set1_epi32(tile.correction[at] - tile.half[at]));
-        dot = _mm512_add_epi32(_mm512_mullo_epi32(d0, source.sub0(b)), _mm512_mullo_epi32(d1, source.sub1(b)));
-      } else {
-        dot = _mm512_add_epi32(sum_dwords(first[t]), _mm512_set1_epi32(tile.correction[at]));
-      }
-      acc[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot), _mm512_mul_ps(scale, _mm512_set1_ps(tile.scale[at])), acc[t]);
-      if constexpr (minimum) acc[t] = _mm512_fmadd_ps(source.minimum(b), _mm512_set1_ps(tile.sum[at]), acc[t]);
-    }
-  }
-  for (uint32_t t = 0; t < N; ++t) _mm512_storeu_ps(tile.out + t * strip_rows, acc[t]);
-}
-
-// --- many tokens: panel and tiles ---------------------------------------------------------------------------------
 
 /// Per block of 32 columns: 8 registers of codes (dword r = 4 columns of row r), then the factors of the 16 rows.
 struct Panel {
@@ -173,14 +115,7 @@ inline void run_tile(const Panel& panel, uint32_t cols, const QuantTile& tile) {
 
 template <typename Source>
 inline void run_source(Source source, const Strip& s, const QuantTile* tiles, uint32_t count, std::byte* scratch) {
-  if (count == 1 && tiles[0].tokens <= direct_tokens) {
-    switch (tiles[0].tokens) {
-      case 1: return direct<Source, 1>(source, s, tiles[0]);
-      case 2: return direct<Source, 2>(source, s, tiles[0]);
-      case 3: return direct<Source, 3>(source, s, tiles[0]);
-      case 4: return direct<Source, 4>(source, s, tiles[0]);
-    }
-  }
+  if (run_direct(source, s, tiles, count)) return;
   const Panel panel = panel_in(scratch + 1024, s.cols);
   fill_panel(source, s.cols, panel);
   for (uint32_t i = 0; i < count; ++i) run_tile<Source::with_minimum, Source::with_sub>(panel, s.cols, tiles[i]);
