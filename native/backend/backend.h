@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -51,6 +52,11 @@ class Backend {
   /// New blocks are zero. Throws Error{out_of_ram | out_of_vram}.
   virtual void set_kv_shape(const KvShape& shape) = 0;
   virtual void resize_kv(uint32_t blocks) = 0;
+  /// Copies the kv_block_bytes() of one block out or in, as this backend lays them out: the bytes mean something only to a
+  /// backend of the same name, precision and KV type. Not while a ticket is in flight. An id beyond the pool is
+  /// Error{internal}.
+  virtual void read_kv_block(uint32_t block, std::byte* out) = 0;
+  virtual void write_kv_block(uint32_t block, const std::byte* in) = 0;
 
   /// Runs `ops` in order over `inputs` (both are copied or consumed before return). When `abandon` becomes true the
   /// backend stops at the next op or submission boundary and wait() returns false; buffers are then undefined, KV of

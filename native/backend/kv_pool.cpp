@@ -60,4 +60,12 @@ void KvPool::resize(uint32_t blocks) {
   blocks_ = blocks;
 }
 
+std::byte* KvPool::checked(uint32_t block) const {
+  if (block >= blocks_) throw Error(ErrorCode::internal, "A KV block beyond the pool was asked for.");
+  return at(block);
+}
+
+void KvPool::read(uint32_t block, std::byte* out) const { std::memcpy(out, checked(block), block_bytes_); }
+void KvPool::write(uint32_t block, const std::byte* in) { std::memcpy(checked(block), in, block_bytes_); }
+
 }  // namespace hearth

@@ -20,6 +20,10 @@ class KvPool {
   /// New blocks are zero, also those whose memory was used before. Throws Error{out_of_ram} and leaves the pool as it was.
   void resize(uint32_t blocks);
 
+  /// The bytes of a whole block. An id beyond the pool is Error{internal}.
+  void read(uint32_t block, std::byte* out) const;
+  void write(uint32_t block, const std::byte* in);
+
   bool has_shape() const { return !shape_.layers_per_group.empty(); }
   const KvShape& shape() const { return shape_; }
   uint32_t blocks() const { return blocks_; }
@@ -28,6 +32,7 @@ class KvPool {
 
  private:
   struct Free { void operator()(std::byte* memory) const; };
+  std::byte* checked(uint32_t block) const;
   std::byte* at(uint32_t block) const { return slabs_[block / per_slab_].get() + block % per_slab_ * block_bytes_; }
 
   KvShape shape_;

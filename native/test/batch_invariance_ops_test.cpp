@@ -178,6 +178,29 @@ TEST(Step, APoisonedTokenIsANumericError) {
   }
 }
 
+/// A sequence whose blocks were copied out, lost and copied into other blocks goes on with the same bytes.
+TEST(Step, BlocksThatLeaveAndComeBackElsewhereChangeNothing) {
+  MiniConfig c;
+  const MiniWeights weights(c);
+  const std::vector<int32_t> tokens = some_tokens(90, c.vocabulary);
+  for (auto& [name, backend] : all_backends()) {
+    MiniModel m(weights, std::move(backend));
+    const Floats want = m.prompt(tokens, 90);
+    const uint64_t bytes = m.backend->kv_block_bytes({c.block_size, c.kv_heads, c.head_dim, {1, 1}});
+    ASSERT_TRUE(m.step({m.part(tokens, 0, 80, 0)}));
+    std::vector<std::vector<std::byte>> kept(10, std::vector<std::byte>(bytes));
+    for (uint32_t b = 0; b < 10; ++b) m.backend->read_kv_block(b, kept[b].data());
+    m.backend->resize_kv(0);
+    m.backend->resize_kv(64);
+    for (uint32_t b = 0; b < 10; ++b) m.backend->write_kv_block(31 + b, kept[b].data());
+    ASSERT_TRUE(m.step({m.part(tokens, 80, 10, 31)}));
+    const Floats got = m.logits();
+    EXPECT_EQ(std::memcmp(got.data(), want.data() + 80 * c.vocabulary, got.size() * 4), 0) << name;
+    EXPECT_THROW(m.backend->read_kv_block(64, kept[0].data()), Error) << name;
+    EXPECT_THROW(m.backend->write_kv_block(null_block, kept[0].data()), Error) << name;
+  }
+}
+
 /// Given up before and amid: what earlier steps wrote stays, and running the step again gives the same bytes.
 TEST(Step, GivingUpLeavesCommittedKvIntact) {
   MiniConfig c;

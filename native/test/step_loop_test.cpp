@@ -39,6 +39,8 @@ class ToyBackend : public Backend {
     if (blocks > most_blocks) throw Error(ErrorCode::out_of_ram, "full");
     kv_.resize(blocks, std::vector<TokenId>(block, -1));
   }
+  void read_kv_block(uint32_t, std::byte*) override {}
+  void write_kv_block(uint32_t, const std::byte*) override {}
   uint64_t scratch_bytes() const override { return 0; }
   void read_routes(Buffer, uint32_t, int32_t*, float*) override {}
 

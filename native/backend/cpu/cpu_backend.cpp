@@ -48,6 +48,8 @@ class CpuBackend final : public Backend {
     state_.kv.set_shape(shape, element());
   }
   void resize_kv(uint32_t blocks) override { state_.kv.resize(blocks); }
+  void read_kv_block(uint32_t block, std::byte* out) override { state_.kv.read(block, out); }
+  void write_kv_block(uint32_t block, const std::byte* in) override { state_.kv.write(block, in); }
 
   std::unique_ptr<Ticket> submit(const OpList& ops, const StepInputs& inputs, const std::atomic<bool>* abandon) override {
     try {

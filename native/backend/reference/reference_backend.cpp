@@ -24,6 +24,8 @@ class ReferenceBackend final : public Backend {
   uint64_t kv_block_bytes(const KvShape& shape) const override { return KvPool::block_bytes(shape, sizeof(float)); }
   void set_kv_shape(const KvShape& shape) override { kv_.set_shape(shape, sizeof(float)); }
   void resize_kv(uint32_t blocks) override { kv_.resize(blocks); }
+  void read_kv_block(uint32_t block, std::byte* out) override { kv_.read(block, out); }
+  void write_kv_block(uint32_t block, const std::byte* in) override { kv_.write(block, in); }
 
   std::unique_ptr<Ticket> submit(const OpList& ops, const StepInputs& inputs, const std::atomic<bool>* abandon) override {
     try {

@@ -47,8 +47,10 @@ class Trace final : public TraceBackend {
   uint64_t kv_block_bytes(const KvShape& shape) const override {
     return KvPool::block_bytes(shape, precision_ == Precision::exact ? 4 : 2);
   }
-  void set_kv_shape(const KvShape&) override {}
+  void set_kv_shape(const KvShape& shape) override { block_bytes_ = kv_block_bytes(shape); }
   void resize_kv(uint32_t) override {}
+  void read_kv_block(uint32_t, std::byte* out) override { std::fill_n(out, block_bytes_, std::byte{0}); }
+  void write_kv_block(uint32_t, const std::byte*) override {}
 
   std::unique_ptr<Ticket> submit(const OpList& ops, const StepInputs&, const std::atomic<bool>*) override {
     std::set<uint32_t> written, stored;
@@ -175,6 +177,7 @@ class Trace final : public TraceBackend {
   std::string line(const Recv& o) { return " " + buf(o.x) + " from=" + std::to_string(o.from_rank); }
 
   Precision precision_;
+  uint64_t block_bytes_ = 0;
   std::vector<Matrix> weights_;
   std::vector<size_t> vectors_;
   std::vector<RopeTable> ropes_;

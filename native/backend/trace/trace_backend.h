@@ -20,7 +20,7 @@ class TraceBackend : public Backend {
   virtual void clear() = 0;
 };
 
-/// `read` of this backend yields zeros; `submit` finishes at once.
+/// `read` and `read_kv_block` of this backend yield zeros; `submit` finishes at once.
 std::unique_ptr<TraceBackend> make_trace_backend(Precision precision = Precision::exact);
 
 /// "" when `text` equals the file, else a sentence that shows the first line that differs. A file that cannot be read
