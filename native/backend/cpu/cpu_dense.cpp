@@ -40,7 +40,7 @@ void run(Step& s, const GateUp& op) {
   const uint32_t rows = s.rows.rows, strips = strips_of(gate);
   prepare(s, {&gate, &up}, op.x, res.buffer(op.x).row(0), rows);
   s.reserve(gate.cols, size_t(rows) * strip_rows * 2);
-  s.parallel(strips, strip_grain(s, strips), 4.0 * gate.rows * gate.cols * rows, [&](uint32_t thread, uint32_t strip) {
+  s.parallel(strips, strip_grain, 4.0 * gate.rows * gate.cols * rows, [&](uint32_t thread, uint32_t strip) {
     float* g = s.cpu.scratch[thread].out.as<float>();
     float* u = g + size_t(rows) * strip_rows;
     compute_strip(s, thread, gate, 0, strip, 0, g);

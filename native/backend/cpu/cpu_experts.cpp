@@ -74,7 +74,7 @@ void run(Step& s, const ExpertsGateUp& op) {
   const uint32_t most = *std::max_element(cpu.counts.begin(), cpu.counts.end());
   s.reserve(gate.cols, size_t(most) * strip_rows * 2);
   const uint32_t strips = strips_of(gate), items = strips * static_cast<uint32_t>(cpu.active.size());
-  s.parallel(items, strip_grain(s, strips), 4.0 * gate.rows * gate.cols * cpu.slots.size(), [&](uint32_t thread, uint32_t item) {
+  s.parallel(items, strip_grain, 4.0 * gate.rows * gate.cols * cpu.slots.size(), [&](uint32_t thread, uint32_t item) {
     const uint32_t group = item / strips, strip = item % strips, expert = cpu.active[group], rows = cpu.counts[group];
     const uint32_t first = strip * strip_rows, count = rows_in_strip(gate, strip);
     float* g = cpu.scratch[thread].out.as<float>();
@@ -106,7 +106,7 @@ void run(Step& s, const ExpertsDown& op) {
   const uint32_t most = *std::max_element(cpu.counts.begin(), cpu.counts.end());
   s.reserve(down.cols, size_t(most) * strip_rows);
   const uint32_t strips = strips_of(down), items = strips * static_cast<uint32_t>(cpu.active.size());
-  s.parallel(items, strip_grain(s, strips), 2.0 * down.rows * down.cols * slots, [&](uint32_t thread, uint32_t item) {
+  s.parallel(items, strip_grain, 2.0 * down.rows * down.cols * slots, [&](uint32_t thread, uint32_t item) {
     const uint32_t group = item / strips, strip = item % strips, expert = cpu.active[group], rows = cpu.counts[group];
     const uint32_t first = strip * strip_rows, count = rows_in_strip(down, strip);
     float* out = cpu.scratch[thread].out.as<float>();

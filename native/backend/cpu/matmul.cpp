@@ -184,7 +184,7 @@ void dense(Step& s, Buffer buffer, const float* x, uint32_t rows, std::initializ
     work += 2.0 * t.w->rows * t.w->cols * rows;
   }
   s.reserve(all[0].w->cols, size_t(rows) * strip_rows);
-  s.parallel(strips, strip_grain(s, strips), work, [&](uint32_t thread, uint32_t item) {
+  s.parallel(strips, strip_grain, work, [&](uint32_t thread, uint32_t item) {
     const Target* t = targets.begin();
     for (; item >= strips_of(*t->w); ++t) item -= strips_of(*t->w);
     float* out = s.cpu.scratch[thread].out.as<float>();

@@ -1,10 +1,12 @@
-// Worker threads that share out the items of one loop at a time. Which thread takes which items is left to chance;
-// results must not depend on it. Idle workers spin for a few microseconds, then sleep.
+// Worker threads that share out the items of one loop at a time. Each thread begins with a contiguous share of its own, so
+// that it walks through memory in order, and helps the others when it is done; results must not depend on who does what.
+// Idle workers spin for some microseconds, then sleep.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -38,18 +40,26 @@ class ThreadPool {
     uint32_t count = 0, grain = 1;
     const std::atomic<bool>* stop = nullptr;
   };
+  /// A thread's own part of the loop's items, on a cache line of its own: as a rule only its owner comes there.
+  struct alignas(64) Share {
+    std::atomic<uint64_t> left{0};  // the items not yet begun: first << 32 | end
+  };
 
   void execute(const Job& job);
+  void share_out(uint32_t count);
   void work(uint32_t thread);
   void take(const Job& job, uint32_t thread);
+  bool empty(const Job& job, uint32_t thread, uint32_t share);
   bool wait_for_work(uint32_t seen);
 
-  // Even generation: closed. Odd: `job_` is open. A worker enters (active_ + 1), looks again, and only then touches job_;
-  // the owner closes first and then waits for active_ == 0.
-  std::atomic<uint32_t> generation_{0}, active_{0}, sleeping_{0};
-  std::atomic<uint64_t> next_{0};
+  // Even generation: closed. Odd: `job_` and `shares_` are open. A worker enters (active_ + 1), looks again, and only then
+  // touches them; the owner closes first and then waits for active_ == 0.
+  alignas(64) std::atomic<uint32_t> generation_{0};
+  alignas(64) std::atomic<uint32_t> active_{0};
+  std::atomic<uint32_t> sleeping_{0};
   std::atomic<bool> ending_{false};
   Job job_;
+  std::unique_ptr<Share[]> shares_;  // [threads]
   std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<std::thread> workers_;
