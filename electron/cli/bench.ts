@@ -1,63 +1,54 @@
-// `hearth bench`: how fast a model reads and writes here, and how near that is to what the machine can do.
+// `hearth bench`: how fast a model reads and writes here, and how near that is to what the machine can do. Every length is read by every
+// number of sequences, several times over; what a case says is bench-report.ts.
+import type { BenchResult, MachineLimits } from '../contract/runtime';
+import type { Engine, ModelRef } from '../app';
+import { summarise, words, type BenchCase, type BenchRow } from './bench-report';
 import { modelRef, precisionOf, showLoading, withEngine } from './engine';
-import { bytes, json, type Io } from './report';
+import { json, type Io } from './report';
 
 export interface BenchOptions {
-  prefill: number;
+  prefill: number[];
   decode: number;
-  sequences: number;
+  sequences: number[];
+  repeat: number;
   threads?: number;
   exact?: boolean;
   json?: boolean;
   dataDir?: string;
 }
 
+/** Read and written once before anything counts: the first pass over a mapped file brings its pages in. */
+const WARM_UP: BenchCase = { prefill: 64, decode: 4, sequences: 1 };
+
 export async function bench(model: string, options: BenchOptions, io: Io): Promise<void> {
-  const { prefill, decode, sequences, threads, exact, dataDir } = options;
+  const { threads, exact, dataDir } = options;
   await withEngine({ load: { precision: precisionOf(exact), threads }, dataDir }, async (engine) => {
     const ref = await modelRef(engine, model);
     const done = showLoading(engine, io);
-    const loaded = await engine.supervisor.load(ref);
+    const { loadMs, kernels } = await engine.supervisor.load(ref);
     done();
-    const result = await engine.supervisor.call(ref, 'bench', { prefill, decode, sequences });
-    const measured = {
-      prefill_tps: result.prefillTps,
-      decode_tps: result.decodeTps,
-      ttft_ms: result.ttftMs,
-      tbt_ms: result.tbtMs,
-      load_ms: loaded.loadMs,
-      rss_anon_bytes: result.rssAnonBytes,
-      fractions: {
-        decode_bandwidth: result.fractions.decodeBandwidth,
-        prefill_compute: result.fractions.prefillCompute,
-      },
-    };
-    if (options.json) json(io, measured);
-    else io.out(words(measured, loaded.kernels));
+    await engine.supervisor.call(ref, 'bench', WARM_UP);
+    const rows: BenchRow[] = [];
+    for (const asked of cases(options)) rows.push(await measure(engine, ref, asked, options));
+    if (options.json) json(io, { kernels, load_ms: loadMs, measurements: rows });
+    else io.out(words(rows, loadMs, kernels));
   });
 }
 
-type Measured = {
-  prefill_tps: number;
-  decode_tps: number;
-  ttft_ms: number;
-  tbt_ms: { p50: number; p95: number; p99: number; max: number };
-  load_ms: number;
-  rss_anon_bytes: number;
-  fractions: { decode_bandwidth: number; prefill_compute: number };
-};
+function cases({ prefill, decode, sequences }: BenchOptions): BenchCase[] {
+  return sequences.flatMap((together) => prefill.map((length) => ({ prefill: length, decode, sequences: together })));
+}
 
-function words(measured: Measured, kernels: string): string {
-  const { tbt_ms: tbt, fractions } = measured;
-  const percent = (share: number) => `${Math.round(share * 100)} %`;
-  return [
-    `Kernels          ${kernels}`,
-    `Load             ${Math.round(measured.load_ms)} ms`,
-    `Prefill          ${measured.prefill_tps.toFixed(1)} tokens/s (${percent(fractions.prefill_compute)} of the machine's int8 rate)`,
-    `Decode           ${measured.decode_tps.toFixed(1)} tokens/s (${percent(fractions.decode_bandwidth)} of the memory's rate)`,
-    `TTFT             ${measured.ttft_ms.toFixed(0)} ms`,
-    `TBT              p50 ${tbt.p50.toFixed(1)}, p95 ${tbt.p95.toFixed(1)}, p99 ${tbt.p99.toFixed(1)}, max ${tbt.max.toFixed(1)} ms`,
-    `Memory           ${bytes(measured.rss_anon_bytes)} besides the mapped weights`,
-    '',
-  ].join('\n');
+/** Between two looks at the machine's limits, so that a bad phase of it is seen. */
+async function measure(
+  { supervisor }: Engine,
+  ref: ModelRef,
+  asked: BenchCase,
+  { repeat, threads = 0 }: BenchOptions,
+): Promise<BenchRow> {
+  const limits: MachineLimits[] = [await supervisor.call(ref, 'limits', { threads })];
+  const results: BenchResult[] = [];
+  for (let i = 0; i < repeat; i++) results.push(await supervisor.call(ref, 'bench', asked));
+  limits.push(await supervisor.call(ref, 'limits', { threads }));
+  return summarise(asked, results, limits);
 }

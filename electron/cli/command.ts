@@ -85,9 +85,10 @@ function addLogits(program: Command, io: Io): void {
 function addBench(program: Command, io: Io): void {
   verb(program, 'bench', 'Measure a model on this machine. Always runs in this process.')
     .argument('<model>', 'name or path')
-    .option('--prefill <n>', 'tokens to read', count, 512)
+    .option('--prefill <n,…>', 'tokens to read before it writes; several lengths are measured in turn', counts, [512])
     .option('--decode <n>', 'tokens to write', count, 64)
-    .option('--sequences <n>', 'at the same time', count, 1)
+    .option('--sequences <n,…>', 'how many at the same time', counts, [1])
+    .option('--repeat <n>', 'measurements of each, for the median', count, 3)
     .option('--threads <n>', 'threads of the processor', count)
     .option('--exact', 'compute in 32-bit floats')
     .option('--json', 'one JSON object')
@@ -141,6 +142,10 @@ function count(text: string): number {
   const value = whole(text);
   if (value < 1) throw new InvalidArgumentError('It must be at least 1.');
   return value;
+}
+
+function counts(text: string): number[] {
+  return text.split(',').map(count);
 }
 
 function port(text: string): number {

@@ -175,6 +175,7 @@ export const generationEvent = z.discriminatedUnion('kind', [
 ]);
 export type GenerationEvent = z.infer<typeof generationEvent>;
 
+/** One measurement: every sequence reads a prompt of `prefill` tokens, then writes `decode` tokens after it. */
 export const benchParams = z.object({
   prefill: z.int().min(1).default(512),
   decode: z.int().min(1).default(64),
@@ -182,14 +183,27 @@ export const benchParams = z.object({
 });
 export const benchResult = z.object({
   prefillTps: z.number(),
+  /** Of all sequences together. */
   decodeTps: z.number(),
   ttftMs: z.number(),
   tbtMs: z.object({ p50: z.number(), p95: z.number(), p99: z.number(), max: z.number() }),
-  rssAnonBytes: z.number(),
-  /** Of the machine's measured limits: bytes per second in decode, operations per second in prefill. */
-  fractions: z.object({ decodeBandwidth: z.number(), prefillCompute: z.number() }),
+  /** The most that the runtime held beside mapped files while it measured, and how much of it is KV. */
+  peakAnonBytes: z.number(),
+  kvBytes: z.number(),
+  /** What the measured work asks of the machine: operations per prompt token, bytes per step of decode. */
+  work: z.object({ prefillOps: z.number(), decodeBytes: z.number() }),
 });
 export type BenchResult = z.infer<typeof benchResult>;
+
+/** What the machine can do at most, measured now: a shared machine is not the same from minute to minute. */
+export const machineLimits = z.object({
+  threads: z.int(),
+  readBytesPerSecond: z.number(),
+  /** Multiply and add count as two. */
+  int8OpsPerSecond: z.number(),
+  int8Kernel: z.string(),
+});
+export type MachineLimits = z.infer<typeof machineLimits>;
 
 const empty = z.object({});
 const path = z.object({ path: z.string() });
@@ -206,6 +220,7 @@ export const METHODS = {
   detokenize: { params: z.object({ tokens: z.array(z.int()) }), result: z.object({ text: z.string() }) },
   logits: { params: z.object({ tokens: z.array(z.int()).min(1) }), result: z.object({ logits: z.array(z.number()) }) },
   bench: { params: benchParams, result: benchResult },
+  limits: { params: z.object({ threads: z.int().min(0).default(0) }), result: machineLimits },
   stats: { params: empty, result: stats },
   /** Finishes running requests, hands unstarted ones back by id. */
   drain: { params: empty, result: z.object({ unstarted: z.array(z.string()) }) },

@@ -1,7 +1,7 @@
-// Measures a loaded engine: reading of prompts, writing, the gaps between tokens, and how near that is to what the machine can do.
-// It is given an engine and a clock and prints nothing.
+// Measures a loaded engine once: the reading of prompts, writing, the gaps between tokens, and the memory that was held meanwhile.
+// It is given an engine and prints nothing; what the work asks of the machine is bench-work.ts.
 import type { BenchResult } from '../contract/runtime';
-import type { NativeEvent, NativeInspection, NativeMachineLimits, NativeRequest } from './addon';
+import type { NativeEvent, NativeRequest } from './addon';
 import { processMemory } from './process-memory';
 
 export interface BenchParams {
@@ -16,22 +16,28 @@ export type RunRequest = (
   onEvents: (events: NativeEvent[]) => void,
 ) => Promise<void>;
 
+type Measured = Omit<BenchResult, 'kvBytes' | 'work'>;
+
+const MEMORY_SAMPLE_MS = 20;
+
 interface SequenceTimes {
   submitted: number;
   tokens: number[];
 }
 
-export async function bench(
-  params: BenchParams,
-  vocabulary: number,
-  run: RunRequest,
-): Promise<Omit<BenchResult, 'fractions'>> {
+export async function bench(params: BenchParams, vocabulary: number, run: RunRequest): Promise<Measured> {
+  let peak = processMemory().rssAnonBytes;
+  const sampler = setInterval(() => (peak = Math.max(peak, processMemory().rssAnonBytes)), MEMORY_SAMPLE_MS);
   const sequences = Array.from({ length: params.sequences }, () => ({
     submitted: performance.now(),
     tokens: [] as number[],
   }));
-  await Promise.all(sequences.map((times, i) => measure(params, vocabulary, i, times, run)));
-  return summarise(params, sequences);
+  try {
+    await Promise.all(sequences.map((times, i) => measure(params, vocabulary, i, times, run)));
+  } finally {
+    clearInterval(sampler);
+  }
+  return { ...summarise(params, sequences), peakAnonBytes: peak };
 }
 
 /** A prompt of tokens drawn from the whole vocabulary, different in each run, so that no cache helps. */
@@ -62,7 +68,7 @@ async function measure(
   });
 }
 
-export function summarise(params: BenchParams, sequences: SequenceTimes[]): Omit<BenchResult, 'fractions'> {
+export function summarise(params: BenchParams, sequences: SequenceTimes[]): Omit<Measured, 'peakAnonBytes'> {
   const begun = Math.min(...sequences.map(({ submitted }) => submitted));
   const firsts = sequences.map(({ tokens, submitted }) => tokens[0] ?? submitted);
   const allRead = Math.max(...firsts);
@@ -80,51 +86,11 @@ export function summarise(params: BenchParams, sequences: SequenceTimes[]): Omit
       p99: percentile(gaps, 0.99),
       max: percentile(gaps, 1),
     },
-    rssAnonBytes: processMemory().rssAnonBytes,
   };
-}
-
-/**
- * How much of the machine's limits was used. Decode: bytes of weights that a step must read, times steps per second, of the memory's
- * read rate. Prefill: two operations per active weight and token, of the int8 rate.
- */
-export function fractions(
-  measured: { prefillTps: number; decodeTps: number },
-  params: BenchParams,
-  inspection: NativeInspection,
-  limits: NativeMachineLimits,
-): BenchResult['fractions'] {
-  const decode = activeWeights(inspection, params.sequences);
-  const prefill = activeWeights(inspection, 1);
-  const stepsPerSecond = measured.decodeTps / params.sequences;
-  return {
-    decodeBandwidth: ratio(stepsPerSecond * decode.bytes, limits.readBytesPerSecond),
-    prefillCompute: ratio(measured.prefillTps * 2 * prefill.count, limits.int8OpsPerSecond),
-  };
-}
-
-/** Weights that one step of `rows` tokens touches: of the experts the share that is expected to be chosen; no embedding table. */
-function activeWeights({ tensors, model }: NativeInspection, rows: number): { bytes: number; count: number } {
-  const share = model.experts > 0 ? 1 - (1 - model.expertsUsed / model.experts) ** rows : 1;
-  const isEmbedding = (name: string) => /(^|\.)(token_embd|embed_tokens)\.weight$/.test(name);
-  const hasOutput = tensors.some(({ name }) => /(^|\.)(output|lm_head)\.weight$/.test(name));
-  let bytes = 0;
-  let count = 0;
-  for (const tensor of tensors) {
-    if (isEmbedding(tensor.name) && hasOutput) continue;
-    const factor = /exps|experts/.test(tensor.name) ? share : 1;
-    bytes += tensor.bytes * factor;
-    count += tensor.shape.reduce((product, side) => product * side, 1) * factor;
-  }
-  return { bytes, count };
 }
 
 function rate(count: number, ms: number): number {
   return ms > 0 ? (count * 1000) / ms : 0;
-}
-
-function ratio(value: number, limit: number): number {
-  return limit > 0 ? value / limit : 0;
 }
 
 function percentile(values: number[], fraction: number): number {

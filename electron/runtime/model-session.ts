@@ -3,7 +3,8 @@
 import { HearthError } from '../contract/errors';
 import type { BenchResult, GenerationEvent, Loaded, Stats } from '../contract/runtime';
 import type { Addon, NativeEngine, NativeEvent, NativeGuide, NativeInspection, NativeRequest } from './addon';
-import { bench, fractions, type BenchParams } from './bench';
+import { bench, type BenchParams } from './bench';
+import { workOf } from './bench-work';
 import { checkedEnd } from './end-check';
 import { Generation, type Outcome } from './generation';
 import { HarmonyParser } from './harmony';
@@ -116,19 +117,16 @@ export class ModelSession {
   }
 
   async bench(params: BenchParams): Promise<BenchResult> {
-    const { addon, inspection, loaded } = this.parts;
-    if (params.prefill + params.decode > loaded.context) {
+    const { engine, inspection, loaded } = this.parts;
+    const needed = params.prefill + params.decode;
+    if (needed > loaded.context) {
       const message = `${params.prefill} + ${params.decode} tokens are more than the context of ${loaded.context}.`;
-      throw new HearthError('context_length_exceeded', message, {
-        needed: params.prefill + params.decode,
-        available: loaded.context,
-      });
+      throw new HearthError('context_length_exceeded', message, { needed, available: loaded.context });
     }
-    const limits = await addon.machineLimits({});
     const run = (request: Omit<NativeRequest, 'id'>, onEvents: (events: NativeEvent[]) => void) =>
       this.runRow(request, onEvents);
     const measured = await bench(params, this.parts.tokenizer.size, run);
-    return { ...measured, fractions: fractions(measured, params, inspection, limits) };
+    return { ...measured, kvBytes: engine.stats().kvBytesTotal, work: workOf(inspection, params) };
   }
 
   /** Gives back what has not begun; resolves when the rest has ended. */

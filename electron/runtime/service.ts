@@ -11,6 +11,9 @@ import type { HostPort } from './port';
 import { createTokenizer } from './tokenizer';
 import { tokenizerSource } from './tokenizer-source';
 
+/** How long the machine's limits are measured. */
+const LIMITS_SECONDS = 0.6;
+
 /** `entry`: the module that serves prompts when it runs in a thread. */
 export function startService(port: HostPort, entry: URL): void {
   watchParent();
@@ -57,6 +60,7 @@ class Service {
       detokenize: ({ tokens }) => ({ text: this.model().detokenize(tokens) }),
       logits: async ({ tokens }) => ({ logits: await this.model().logits(tokens) }),
       bench: (params) => this.model().bench(params),
+      limits: ({ threads }) => this.addon().machineLimits({ threads, seconds: LIMITS_SECONDS }),
       stats: () => this.model().stats(),
       drain: async () => ({ unstarted: await this.model().drain() }),
       shutdown: () => this.shutdown(),

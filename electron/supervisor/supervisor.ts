@@ -145,7 +145,7 @@ class LocalSupervisor implements Supervisor {
     }
   }
 
-  async call<M extends 'count' | 'tokenize' | 'detokenize' | 'logits' | 'bench'>(
+  async call<M extends 'count' | 'tokenize' | 'detokenize' | 'logits' | 'bench' | 'limits'>(
     model: ModelRef,
     method: M,
     params: Params<M>,

@@ -34,8 +34,8 @@ export interface Supervisor {
    */
   generate(model: ModelRef, work: GenerateWork, signal?: AbortSignal): AsyncIterable<GenerationEvent>;
 
-  /** A call to the runtime of `model` (loading it first): count, tokenize, detokenize, logits, bench. */
-  call<M extends 'count' | 'tokenize' | 'detokenize' | 'logits' | 'bench'>(
+  /** A call to the runtime of `model` (loading it first): count, tokenize, detokenize, logits, bench, limits. */
+  call<M extends 'count' | 'tokenize' | 'detokenize' | 'logits' | 'bench' | 'limits'>(
     model: ModelRef,
     method: M,
     params: Params<M>,

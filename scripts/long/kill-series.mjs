@@ -2,7 +2,7 @@
 // itself. Every answer must be, byte for byte, the one of an undisturbed run, and no runtime may outlive its app. Linux only.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { realApp } from '../setup/real-app.mjs';
+import { readyApp } from '../setup/real-app.mjs';
 import { giveUp, say } from '../setup/say.mjs';
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '600' }, model: { type: 'string' } } });
@@ -40,16 +40,7 @@ function isAlive(pid) {
 const own = ({ url, token }, path, method = 'POST') =>
   fetch(`${url}/hearth/v1${path}`, { method, headers: { authorization: `Bearer ${token}` } });
 
-async function start() {
-  const app = await realApp(values.model ? ['--model', values.model] : []);
-  for (let i = 0; i < 600; i++) {
-    const state = await (await own(app, '/state', 'GET')).json();
-    if (state.active?.state === 'ready') return { ...app, model: state.active.name };
-    if (state.active?.state === 'failed') throw new Error(state.active.error.message);
-    await pause(100);
-  }
-  throw new Error('no model was loaded within a minute');
-}
+const start = () => readyApp(values.model ? ['--model', values.model] : []);
 
 /** The whole answer as text; `onPart` is told of each part as it comes. */
 async function ask({ url, model }, seed, onPart = () => undefined) {

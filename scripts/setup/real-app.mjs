@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { root } from './setup.mjs';
 
-/** Starts it and waits for its address. `env` has what the end-to-end tests read. */
-export async function realApp(args = []) {
-  const data = mkdtempSync(join(tmpdir(), 'hearth-data-'));
+/** Starts it and waits for its address. `env` has what the end-to-end tests read. A data directory that is given outlives the app. */
+export async function realApp(args = [], kept = undefined) {
+  const data = kept ?? mkdtempSync(join(tmpdir(), 'hearth-data-'));
   const child = spawn(
     process.execPath,
     [join(root, 'dist/headless.js'), '--json', '--data-dir', data, '--port', '0', ...args],
@@ -31,7 +31,20 @@ export async function realApp(args = []) {
     async close() {
       child.kill('SIGTERM');
       await ended;
-      rmSync(data, { recursive: true, force: true });
+      if (!kept) rmSync(data, { recursive: true, force: true });
     },
   };
+}
+
+/** The app with its first model loaded, and that model's name. */
+export async function readyApp(args = [], kept = undefined) {
+  const app = await realApp(args, kept);
+  for (let i = 0; i < 600; i++) {
+    const response = await fetch(`${app.url}/hearth/v1/state`, { headers: { authorization: `Bearer ${app.token}` } });
+    const { active } = await response.json();
+    if (active?.state === 'ready') return { ...app, model: active.name };
+    if (active?.state === 'failed') throw new Error(active.error.message);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error('no model was loaded within a minute');
 }

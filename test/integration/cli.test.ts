@@ -234,18 +234,29 @@ describe.skipIf(missing)('with a model', () => {
   });
 
   it('bench says all that a script wants to know', async () => {
-    const result = JSON.parse((await hearth('bench', modelPath, '--prefill', '32', '--decode', '200', '--json')).out);
-    expect(Object.keys(result)).toEqual([
-      'prefill_tps',
-      'decode_tps',
-      'ttft_ms',
-      'tbt_ms',
-      'load_ms',
-      'rss_anon_bytes',
-      'fractions',
+    const options = ['--prefill', '16,32', '--decode', '100', '--sequences', '1,2', '--repeat', '2', '--json'];
+    const result = JSON.parse((await hearth('bench', modelPath, ...options)).out) as {
+      load_ms: number;
+      measurements: Record<string, unknown>[];
+    };
+    const { measurements } = result;
+    expect(measurements.map(({ prefill, sequences }) => [prefill, sequences])).toEqual([
+      [16, 1],
+      [32, 1],
+      [16, 2],
+      [32, 2],
     ]);
-    expect(Object.keys(result.tbt_ms)).toEqual(['p50', 'p95', 'p99', 'max']);
-    expect(result.decode_tps).toBeGreaterThan(0);
+    for (const { decode_tps: decode, fractions, decode_bytes_per_step: perStep } of measurements as {
+      decode_tps: { median: number; least: number; most: number };
+      fractions: { decode_bandwidth: number; prefill_compute: number };
+      decode_bytes_per_step: number;
+    }[]) {
+      expect(decode.least).toBeGreaterThan(0);
+      expect(decode.most).toBeGreaterThanOrEqual(decode.median);
+      expect(fractions.decode_bandwidth).toBeGreaterThan(0);
+      expect(fractions.prefill_compute).toBeGreaterThan(0);
+      expect(perStep).toBeGreaterThan(1e6);
+    }
   });
 
   it('ls and doctor say what is wrong with each model', async () => {

@@ -1,7 +1,8 @@
 // The small decisions of the runtime process, without a process.
 import { describe, expect, it } from 'vitest';
 import type { ChatMessage } from '../../../electron/contract/chat';
-import { fractions, summarise } from '../../../electron/runtime/bench';
+import { summarise } from '../../../electron/runtime/bench';
+import { workOf } from '../../../electron/runtime/bench-work';
 import { LogprobQueue } from '../../../electron/runtime/logprob-queue';
 import { parseStatus } from '../../../electron/runtime/process-memory';
 import { joinParts } from '../../../electron/runtime/reader';
@@ -143,22 +144,28 @@ describe('measurements', () => {
     expect(result).toMatchObject({ prefillTps: 1000, decodeTps: 15, ttftMs: 100, tbtMs: { p50: 100, max: 100 } });
   });
 
-  it('count of the experts only those that a token uses', () => {
-    const model = { experts: 8, expertsUsed: 2 };
+  it('count of the experts only those that a step uses, and of the output matrix none while a prompt is read', () => {
     const tensors = [
-      { name: 'token_embd.weight', type: 'F32', shape: [100, 10], bytes: 4000 },
-      { name: 'output.weight', type: 'F32', shape: [100, 10], bytes: 4000 },
-      { name: 'blk.0.ffn_up_exps.weight', type: 'F32', shape: [8, 10, 10], bytes: 3200 },
+      { name: 'token_embd.weight', shape: [100, 10], bytes: 4000 },
+      { name: 'output.weight', shape: [100, 10], bytes: 4000 },
+      { name: 'blk.0.attn_output.weight', shape: [10, 10], bytes: 400 },
+      { name: 'blk.0.ffn_up_exps.weight', shape: [8, 10, 10], bytes: 3200 },
     ];
-    const limits = { threads: 1, readBytesPerSecond: 48_000, int8OpsPerSecond: 24_000, int8Kernel: '' };
-    const inspection = { model, tensors } as never;
-    const result = fractions(
-      { prefillTps: 1, decodeTps: 1 },
-      { prefill: 1, decode: 1, sequences: 1 },
-      inspection,
-      limits,
+    const model = { experts: 8, expertsUsed: 2 };
+    const one = workOf({ tensors, model, kvBytesPerToken: 3 }, { prefill: 100, sequences: 1 });
+    expect(one.prefillOps).toBeCloseTo(2 * (100 + 200));
+    expect(one.decodeBytes).toBeCloseTo(4000 + 400 + 800 + 300);
+    // Two rows choose 8 · (1 − 0.75²) = 3.5 experts of 400 bytes.
+    const two = workOf({ tensors, model, kvBytesPerToken: 0 }, { prefill: 1, sequences: 2 });
+    expect(two.decodeBytes).toBeCloseTo(4000 + 400 + 1400);
+  });
+
+  it('read a tied embedding table whole in every step', () => {
+    const tensors = [{ name: 'model.embed_tokens.weight', shape: [100, 10], bytes: 4000 }];
+    const work = workOf(
+      { tensors, model: { experts: 0, expertsUsed: 0 }, kvBytesPerToken: 0 },
+      { prefill: 1, sequences: 4 },
     );
-    expect(result.decodeBandwidth).toBeCloseTo(4800 / 48_000);
-    expect(result.prefillCompute).toBeCloseTo(2400 / 24_000);
+    expect(work).toEqual({ prefillOps: 0, decodeBytes: 4000 });
   });
 });
