@@ -240,6 +240,7 @@ function usesByteLevel(part: Component | null): boolean {
 /** Spaces as the vocabulary marks them. Without a pre-tokenizer the normalizer has done it. */
 function metaspace(part: Component | null): (text: string, beginning: boolean) => string[] {
   if (part === null) return (text) => [text];
+  if (part.type === 'Split') return splitting(new PreTokenizer([splitStep(part)], false));
   if (part.type !== 'Metaspace') return unsupported(`the pre-tokenizer "${part.type}" without the byte-level alphabet`);
   const mark = typeof part['replacement'] === 'string' ? part['replacement'] : '\u2581';
   const scheme = part['prepend_scheme'] ?? (part['add_prefix_space'] === false ? 'never' : 'always');
@@ -248,6 +249,14 @@ function metaspace(part: Component | null): (text: string, beginning: boolean) =
     const marked = text.replaceAll(' ', mark);
     const prepend = (scheme === 'always' || (scheme === 'first' && beginning)) && !marked.startsWith(mark);
     return pieces(prepend ? mark + marked : marked);
+  };
+}
+
+function splitting(cut: PreTokenizer): (text: string) => string[] {
+  return (text) => {
+    const pieces: string[] = [];
+    cut.split(text, (piece) => pieces.push(piece));
+    return pieces;
   };
 }
 
