@@ -67,7 +67,7 @@ class Checker {
   OpRows one(const QkvRopeStore& o) {
     const uint32_t cols = data(o.x).cols, qs = o.heads * o.head_dim, ks = o.kv_heads * o.head_dim;
     need(weight(o.wq, cols).rows == qs && weight(o.wk, cols).rows == ks && weight(o.wv, cols).rows == ks, "wrong projections");
-    vector(o.bq, qs), vector(o.bk, ks), vector(o.bv, ks);
+    vector(o.bq, qs), vector(o.bk, ks), vector(o.bv, ks), vector(o.q_norm, o.head_dim), vector(o.k_norm, o.head_dim);
     need(data(o.q).cols == qs, "wrong width of q");
     if (o.rope) need(res_.rope(o.rope).dims <= o.head_dim, "rope is wider than a head");
     const OpRows rows = read(o.x);
@@ -90,7 +90,7 @@ class Checker {
   OpRows one(const LinearResidual& o) {
     const Matrix& m = weight(o.w, data(o.x).cols);
     need(m.rows == data(o.residual).cols, "wrong width of the residual");
-    vector(o.b, m.rows);
+    vector(o.b, m.rows), vector(o.norm, m.rows);
     same(read(o.x), read(o.residual));
     return write(o.residual, read(o.x), m.rows);
   }

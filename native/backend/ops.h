@@ -26,11 +26,13 @@ struct Embed { WeightRef table; float scale; Buffer out; };
 /// out[r] = x[r] * rsqrt(mean(x[r]^2) + eps) * weight. A backend may keep `out` quantised as well: its readers are matmuls.
 struct Norm { Buffer x; VectorRef weight; float eps; Buffer out; };
 
-/// q, k, v = W.x + b; rope on q and k at the row's position; k and v go to the paged KV of (group, layer), q to `q`.
+/// q, k, v = W.x + b; where q_norm and k_norm are given, each head of q and k is normed (as Norm, one weight [head_dim] for
+/// all heads); rope on q and k at the row's position; k and v go to the paged KV of (group, layer), q to `q`.
 struct QkvRopeStore {
   Buffer x; WeightRef wq, wk, wv; VectorRef bq, bk, bv; RopeRef rope;
   uint32_t group, layer_in_group, heads, kv_heads, head_dim;
   Buffer q;
+  VectorRef q_norm = {}, k_norm = {}; float norm_eps = 0.0f;
 };
 
 /// Causal paged attention. Query head h reads KV head h / (heads / kv_heads). A key at position j is seen from p when
@@ -41,12 +43,18 @@ struct Attention {
   Buffer out;
 };
 
-/// residual[r] += W.x[r] + b (b absent: none).
-struct LinearResidual { Buffer x; WeightRef w; VectorRef b; Buffer residual; };
+/// residual[r] += W.x[r] + b (b absent: none). Where `norm` is given the sum is normed before it is added (as Norm).
+struct LinearResidual { Buffer x; WeightRef w; VectorRef b; Buffer residual; VectorRef norm = {}; float norm_eps = 0.0f; };
 
-/// g = W.x + b; the k largest by (value desc, index asc); weights = softmax over those k.
+/// Over what the weights of the chosen experts are a softmax. `all` lets them sum to less than 1; a softmax over all that
+/// is made to sum to 1 again is `chosen`.
+enum class RouterSoftmax { chosen, all };
+
+/// g = W.x + b; the k largest by (value desc, index asc); weights = softmax over those k, or their part of one over all.
 /// `routes` is a Routes buffer of the backend: per row k pairs (expert, weight). `layer` indexes StepInputs::forced.
-struct Router { Buffer x; WeightRef w; VectorRef b; uint32_t experts, k, layer; Buffer routes; };
+struct Router {
+  Buffer x; WeightRef w; VectorRef b; uint32_t experts, k, layer; Buffer routes; RouterSoftmax softmax = RouterSoftmax::chosen;
+};
 
 /// out = act(gate.x + bg, up.x + bu), dense.
 struct GateUp {

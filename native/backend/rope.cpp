@@ -1,4 +1,4 @@
-// Frequencies of rotary embeddings: plain, linearly scaled, per-dimension divisors, and YaRN "NTK by parts"
+// Frequencies of rotary embeddings: plain, linearly scaled, per-dimension divisors (LongRoPE), YaRN "NTK by parts"
 // (Peng et al., "YaRN", 2023; torch/model.py of the gpt-oss reference).
 // All in double and rounded once; the kernels multiply position * inverse_frequency in float32, as the published code does.
 #include "backend/rope.h"
@@ -19,8 +19,10 @@ double correction_pair(const RopeSpec& spec, double beta) {
 }  // namespace
 
 /// YaRN as the gpt-oss reference (untruncated range); `yarn_truncate` rounds the range to whole pairs as ggml does.
-RopeTable make_rope_table(const RopeSpec& spec) {
+RopeTable make_rope_table(const RopeSpec& spec, uint64_t context) {
   RopeTable table{spec.layout, spec.dims, {}, 1.0f};
+  const bool is_long = !spec.long_divisors.empty() && context > spec.short_context;
+  const std::vector<float>& divisors = is_long ? spec.long_divisors : spec.frequency_divisors;
   if (spec.layout == RopeLayout::none) {
     table.dims = 0;
     return table;
@@ -38,13 +40,14 @@ RopeTable make_rope_table(const RopeSpec& spec) {
     if (high <= low) high = low + 0.001;
     if (spec.yarn_factor > 1.0) table.concentration = static_cast<float>(0.1 * std::log(spec.yarn_factor) + 1.0);
   }
+  if (spec.attention_factor > 0.0) table.concentration = static_cast<float>(spec.attention_factor);
   for (uint32_t i = 0; i < pairs; ++i) {
     double inverse = std::pow(spec.theta, -2.0 * i / spec.dims) / spec.linear_factor;
     if (spec.yarn) {
       const double ramp = std::clamp((i - low) / (high - low), 0.0, 1.0);
       inverse = inverse / spec.yarn_factor * ramp + inverse * (1.0 - ramp);
     }
-    if (i < spec.frequency_divisors.size()) inverse /= spec.frequency_divisors[i];
+    if (i < divisors.size()) inverse /= divisors[i];
     table.inverse_frequency[i] = static_cast<float>(inverse);
   }
   return table;

@@ -22,6 +22,10 @@ struct RopeSpec {
   uint32_t yarn_original_context = 0;
   bool yarn_truncate = false;             // round the correction range as ggml does
   std::vector<float> frequency_divisors;  // [dims/2]; empty: all 1
+  // LongRoPE: contexts above `short_context` use these divisors instead; empty: the same for all lengths.
+  std::vector<float> long_divisors;
+  uint32_t short_context = 0;
+  double attention_factor = 0.0;  // cos and sin are multiplied by this; 0: what YaRN's formula says, else 1
 
   bool operator==(const RopeSpec&) const = default;
 };
@@ -34,6 +38,8 @@ struct RopeTable {
   float concentration = 1.0f;
 };
 
-RopeTable make_rope_table(const RopeSpec& spec);
+/// `context` is the longest sequence that the table will serve. The choice between LongRoPE's divisors follows from it
+/// and not from a sequence's length: keys that are stored already cannot be rotated again when a sequence grows.
+RopeTable make_rope_table(const RopeSpec& spec, uint64_t context = 0);
 
 }  // namespace hearth

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@
 namespace hearth {
 
 /// A matrix, or `experts` matrices of one shape: y[rows] = W[rows, cols] . x[cols]. Strides are bytes.
-/// Row r of expert e begins at data + e*expert_stride + r*row_stride (an interleaved gate/up pair is two views).
+/// Row r of expert e begins at begin(e) + r*row_stride (an interleaved gate/up pair is two views).
 struct Matrix {
   std::string name;
   DType type = DType::f32;
@@ -21,7 +22,9 @@ struct Matrix {
   uint64_t row_stride = 0, expert_stride = 0;
   const std::byte* scales = nullptr;  // mxfp4_planes only: one e8m0 byte per 32 columns
   uint64_t scale_row_stride = 0, scale_expert_stride = 0;
+  std::shared_ptr<const std::vector<const std::byte*>> scattered;  // experts that are tensors of their own: where each begins
 
+  const std::byte* begin(uint64_t expert) const { return scattered ? (*scattered)[expert] : data + expert * expert_stride; }
   explicit operator bool() const { return data != nullptr; }
   uint64_t bytes() const {
     uint64_t scale = scales ? uint64_t(cols) / 32 : 0;
@@ -34,6 +37,8 @@ using Vector = std::vector<float>;
 
 struct LayerWeights {
   Vector attention_norm, mlp_norm;
+  Vector attention_post_norm, mlp_post_norm;  // LayerSpec::post_norms
+  Vector q_norm, k_norm;                      // [head_dim], the same for all heads
   Matrix q, k, v, o;
   Vector q_bias, k_bias, v_bias, o_bias, sinks;
   Matrix router;

@@ -86,10 +86,16 @@ class LoadedEngine final : public Engine {
     step(0.02, "weights");
     backend_ = make_backend(options);
     const SchedulerLimits limits = scheduler_limits(options, file_.spec);
+    const KvShape shape = Transformer::kv_shape(file_.spec, block_size);
+    const uint64_t block_bytes = backend_->kv_block_bytes(shape);
+    const KvPlan plan =
+        plan_kv(limits, {block_bytes, file_.spec.context, options.context, options.kv_bytes, free_memory()});
     transformer_ = std::make_unique<Transformer>(
-        file_.spec, file_.weights, *backend_, TransformerLimits{limits.prefill_rows + limits.max_sequences, limits.output_rows},
+        file_.spec, file_.weights, *backend_,
+        TransformerLimits{limits.prefill_rows + limits.max_sequences, limits.output_rows, plan.context},
         [this](double part) { step(0.02 + 0.88 * part, "weights"); });
-    make_loop(options, limits);
+    backend_->set_kv_shape(shape);
+    make_loop(limits, plan, block_bytes);
     step(0.9, "warmup");
     loop_->warm_up(Deadline(warm_up_limit, cancel).passed());
     step(1.0, "warmup");
@@ -157,12 +163,7 @@ class LoadedEngine final : public Engine {
     if (progress_) progress_(phase, fraction);
   }
 
-  void make_loop(const EngineOptions& options, const SchedulerLimits& limits) {
-    const KvShape shape = transformer_->kv_shape(block_size);
-    backend_->set_kv_shape(shape);
-    const uint64_t block_bytes = backend_->kv_block_bytes(shape);
-    const KvPlan plan =
-        plan_kv(limits, {block_bytes, file_.spec.context, options.context, options.kv_bytes, free_memory()});
+  void make_loop(const SchedulerLimits& limits, const KvPlan& plan, uint64_t block_bytes) {
     context_ = plan.context;
     runner_ = std::make_unique<StepRunner>(*backend_, *transformer_, static_cast<uint32_t>(limits.groups.size()), vocabulary(),
                                            [this] { check_whole(file_); });

@@ -2,7 +2,7 @@
 // exercised. With HEARTH_FUZZ_SEEDS set it first writes small right and nearly right files there.
 #include "fuzz/touch.h"
 #include "model/gguf_model.h"
-#include "test/make/models.h"
+#include "test/make/decoders.h"
 
 using namespace hearth;
 
@@ -19,6 +19,16 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   fuzz::seed("llama-cut", whole.substr(0, whole.size() / 2));
   fuzz::seed("gpt-oss", make::gpt_oss_tensors(oss, small_oss).bytes());
   fuzz::seed("gptoss-keys", older.bytes());
+  const make::DecoderSize tiny{1, 8, 16, 2, 4, 2, 1};
+  for (const char* name : {"gemma3", "phi3", "qwen3moe", "smollm3"}) {
+    make::Gguf decoder = make::decoder_keys(name, tiny).u32(std::string(name) + ".attention.sliding_window", 16);
+    if (name == std::string("phi3")) {
+      decoder.u32("phi3.rope.scaling.original_context_length", 256);
+      decoder.tensor("rope_factors_short.weight", {2}, make::T_F32, make::raw(1.0f) + make::raw(1.5f));
+      decoder.tensor("rope_factors_long.weight", {2}, make::T_F32, make::raw(1.0f) + make::raw(1.5f));
+    }
+    fuzz::seed(name, make::decoder_tensors(decoder, name, tiny).bytes());
+  }
   fuzz::seed("aligned", make::llama_keys().u32("general.alignment", 64).bytes());
   fuzz::seed("split", make::llama_keys().u32("split.count", 3).u32("split.no", 1).bytes());
   return 0;

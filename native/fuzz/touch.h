@@ -22,7 +22,7 @@ inline void touch(const Matrix& m) {
   if (!m) return;
   for (uint32_t expert : {0u, m.experts - 1}) {
     for (uint32_t row : {0u, m.rows - 1}) {
-      touch(m.data + expert * m.expert_stride + row * m.row_stride, row_bytes(m.type, m.cols));
+      touch(m.begin(expert) + row * m.row_stride, row_bytes(m.type, m.cols));
       if (m.scales) touch(m.scales + expert * m.scale_expert_stride + row * m.scale_row_stride, m.cols / 32);
     }
   }
@@ -35,7 +35,7 @@ inline void touch(const ModelFile& model) {
     for (const Matrix* m : {&layer.q, &layer.k, &layer.v, &layer.o, &layer.router, &layer.gate, &layer.up, &layer.down})
       touch(*m);
   }
-  for (const LayerSpec& layer : model.spec.layers) make_rope_table(layer.attention.rope);
+  for (const LayerSpec& layer : model.spec.layers) make_rope_table(layer.attention.rope, model.spec.context);
   check_whole(model);
 }
 

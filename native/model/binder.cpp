@@ -119,6 +119,21 @@ Matrix Binder::experts(const std::string& name, uint64_t experts, uint64_t rows,
   return view(name, need_shape(name, {experts, rows, cols}), experts, rows, cols);
 }
 
+Matrix Binder::scattered_experts(const std::vector<std::string>& names, uint64_t rows, uint64_t cols) {
+  Matrix out;
+  auto begins = std::make_shared<std::vector<const std::byte*>>();
+  for (const std::string& name : names) {
+    Matrix one = matrix(name, rows, cols);
+    if (begins->empty()) out = one;
+    if (one.type != out.type) wrong_type(name, tensor(name), "all experts of a layer must be of one type");
+    begins->push_back(one.data);
+  }
+  out.experts = static_cast<uint32_t>(names.size());
+  out.expert_stride = 0;
+  out.scattered = std::move(begins);
+  return out;
+}
+
 Matrix Binder::transposed_experts(const std::string& name, uint64_t experts, uint64_t rows, uint64_t cols) {
   const Tensor& tensor = need_shape(name, {experts, cols, rows});
   if (!tensor.type || !is_plain(*tensor.type)) wrong_type(name, tensor, "unpacked experts must be F32, F16 or BF16");

@@ -35,6 +35,8 @@ class Binder {
   Matrix matrix(const std::string& name, uint64_t rows, uint64_t cols);
   /// [experts, rows, cols]
   Matrix experts(const std::string& name, uint64_t experts, uint64_t rows, uint64_t cols);
+  /// Experts that are tensors of their own, each [rows, cols] and all of one type.
+  Matrix scattered_experts(const std::vector<std::string>& names, uint64_t rows, uint64_t cols);
   /// [experts, cols, rows] stored, handed out as [experts, rows, cols] in memory of our own, same type (f32, f16,
   /// bf16).
   Matrix transposed_experts(const std::string& name, uint64_t experts, uint64_t rows, uint64_t cols);

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/binder.h"
@@ -26,25 +28,39 @@ constexpr double theta = 1e15;
 constexpr double factor = 1e6;
 }  // namespace bounds
 
-/// gpt-oss (its published torch/model.py): MoE with swiglu_oai, sinks and biases everywhere, window and full layers.
-struct GptOssShape {
-  std::vector<bool> window_layers;  // one per layer
-  uint32_t window = 128;
-  uint32_t intermediate = 0, experts = 0, experts_used = 0;
+/// A decoder whose layers differ only in reach and rotation: every known family is one of these.
+struct DecoderShape {
+  uint32_t layers = 0;
+  std::vector<bool> window_layers;  // one per layer; empty: all are full
+  uint32_t window = 0;
+  bool sinks = false, qkv_bias = false, out_bias = false, qk_norm = false, post_norms = false;
+  double scale = 0;                     // of q.k; 0: 1/sqrt(head_dim)
+  RopeSpec rope, window_rope;           // of full and of window layers
+  std::vector<bool> unrotated_layers;   // one per layer; empty: all are rotated
+  Activation activation = Activation::silu;
   double swiglu_alpha = 1.702, swiglu_limit = 7.0;
-  RopeSpec rope, window_rope;  // the same in the published models
+  uint32_t intermediate = 0;
+  bool mlp_bias = false;
+  uint32_t experts = 0, experts_used = 0;  // 0: dense
+  RouterSoftmax softmax = RouterSoftmax::chosen;
 };
-/// Fills groups (full layers first, then window layers; a kind without layers has no group) and layers.
-void fill_gpt_oss(const GptOssShape& shape, ModelSpec& spec);
+/// Fills groups (full layers first, then window layers; a kind without layers has no group) and layers. A window that no
+/// position of the context can leave is none.
+void fill_layers(const DecoderShape& shape, ModelSpec& spec);
 
-/// llama: dense SwiGLU, full attention, one group.
-struct LlamaShape {
-  uint32_t layers = 0, intermediate = 0;
-  bool qkv_bias = false, out_bias = false, mlp_bias = false;
-  double scale = 0;  // of q.k; 0: 1/sqrt(head_dim)
-  RopeSpec rope;
-};
-void fill_llama(const LlamaShape& shape, ModelSpec& spec);
+/// gpt-oss (its published torch/model.py): MoE with swiglu_oai, sinks and biases everywhere.
+DecoderShape gpt_oss_shape(uint32_t layers);
+
+/// What a family that Hearth does not know would need beside what it knows, e.g. "capped attention scores"; "" for
+/// names that tell nothing. By the names of both containers.
+std::string missing_for(std::string_view family);
+
+/// What LongRoPE multiplies cos and sin by where a file does not say: sqrt(1 + ln(context / original) / ln(original)).
+double longrope_attention(double context, double original);
+
+/// A tensor of a layer that nobody asked for means mathematics that nobody does: refuses those whose name begins with
+/// `layers`, but for tables that old writers store.
+void refuse_unread(const Binder& binder, std::string_view layers);
 
 /// Interleaved [.., g0, u0, g1, u1, ..] into two vectors.
 void split_pairs(const Vector& pairs, Vector& first, Vector& second);
@@ -52,8 +68,8 @@ void split_pairs(const Vector& pairs, Vector& first, Vector& second);
 // The readers: keys and tensors of one family in one container -> out.spec and out.weights.
 // Throw Error{bad_file | incomplete_model | unsupported_architecture | unsupported_type} naming key or tensor.
 void read_gguf_gpt_oss(const GgufMeta& meta, Binder& binder, const OpenOptions& options, ModelFile& out);
-void read_gguf_llama(const GgufMeta& meta, Binder& binder, const OpenOptions& options, ModelFile& out);
+void read_gguf_decoder(const GgufMeta& meta, Binder& binder, const OpenOptions& options, ModelFile& out);
 void read_hf_gpt_oss(const HfConfig& config, Binder& binder, const OpenOptions& options, ModelFile& out);
-void read_hf_llama(const HfConfig& config, Binder& binder, const OpenOptions& options, ModelFile& out);
+void read_hf_decoder(const HfConfig& config, Binder& binder, const OpenOptions& options, ModelFile& out);
 
 }  // namespace hearth

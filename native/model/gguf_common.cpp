@@ -38,6 +38,69 @@ void check_vocabulary(const GgufMeta& meta, const std::string& prefix, uint64_t 
   }
 }
 
+constexpr const char* long_factors = "rope_factors_long.weight";
+
+/// One divisor of a frequency per pair; empty where the file has no such tensor (or weights are not read).
+std::vector<float> read_divisors(Binder& binder, const char* name, const RopeSpec& rope) {
+  Vector divisors = binder.vector_if(name, {rope.dims / 2});
+  for (float divisor : divisors) {
+    if (!(divisor >= 1e-6f && divisor <= 1e9f)) {
+      fail(ErrorCode::bad_file, binder.model(), ": tensor ", name, " holds ", divisor, ", no divisor of a frequency");
+    }
+  }
+  return divisors;
+}
+
+/// LongRoPE: two sets of divisors, and one factor on cos and sin for both.
+void read_longrope(const GgufMeta& meta, const std::string& prefix, Binder& binder, const ModelSpec& spec, RopeSpec& rope) {
+  const std::string key = prefix + "rope.scaling.original_context_length";
+  rope.short_context = static_cast<uint32_t>(meta.need_integer(key, 2, bounds::context));
+  rope.frequency_divisors = read_divisors(binder, "rope_factors_short.weight", rope);
+  rope.long_divisors = read_divisors(binder, long_factors, rope);
+  if (rope.attention_factor == 0.0) rope.attention_factor = longrope_attention(spec.context, rope.short_context);
+}
+
+void read_yarn(const GgufMeta& meta, const std::string& prefix, double factor, bool truncate, RopeSpec& rope) {
+  rope.yarn = true;
+  rope.yarn_factor = factor;
+  rope.yarn_beta_fast = meta.real(prefix + "rope.scaling.yarn_beta_fast", 1e-3, 1e6).value_or(32.0);
+  rope.yarn_beta_slow = meta.real(prefix + "rope.scaling.yarn_beta_slow", 1e-3, 1e6).value_or(1.0);
+  rope.yarn_original_context =
+      static_cast<uint32_t>(meta.need_integer(prefix + "rope.scaling.original_context_length", 1, bounds::context));
+  rope.yarn_truncate = truncate;
+}
+
+/// The scaling that keys tell of. With LongRoPE's tensors there is none beside them.
+void read_scaling(const GgufMeta& meta, const std::string& prefix, const Binder& binder, bool truncate,
+                  const char* unnamed, RopeSpec& rope) {
+  auto factor = meta.real(prefix + "rope.scaling.factor", 0.0, bounds::factor);
+  auto linear = meta.real(prefix + "rope.scale_linear", 0.0, bounds::factor);  // files before scaling.type
+  double scale = factor.value_or(linear.value_or(1.0));
+  if (scale <= 0.0) scale = 1.0;  // 0 stands for "none" in old files
+  std::string type = meta.text(prefix + "rope.scaling.type")
+                         .value_or(scale == 1.0 ? "none"
+                                   : linear     ? "linear"
+                                                : unnamed);
+  const bool longrope = binder.has(long_factors);
+  if (type == "linear" && !longrope) {
+    rope.linear_factor = scale;
+  } else if (type == "yarn" && !longrope) {
+    read_yarn(meta, prefix, scale, truncate, rope);
+  } else if (type != "none" && !(type == "longrope" && longrope)) {
+    fail(ErrorCode::unsupported_architecture, meta.file(), ": rope scaling of type ", shown(type), " is not supported",
+         longrope ? " together with rope_factors_long" : "");
+  }
+  auto attention = meta.real(prefix + "rope.scaling.attn_factor", 0.0, 1e6).value_or(1.0);
+  if (longrope) rope.attention_factor = meta.has(prefix + "rope.scaling.attn_factor") ? attention : 0.0;
+  for (const char* key : {"rope.scaling.attn_factor", "rope.scaling.yarn_attn_factor", "rope.scaling.yarn_ext_factor"}) {
+    auto value = meta.real(prefix + key, -1e6, 1e6);
+    const bool understood = longrope && key == std::string_view("rope.scaling.attn_factor");
+    if (value && *value != 1.0 && *value != -1.0 && !understood) {
+      fail(ErrorCode::unsupported_architecture, meta.file(), ": key ", prefix, key, " = ", *value, " is not supported");
+    }
+  }
+}
+
 }  // namespace
 
 uint32_t read_gguf_base(const GgufMeta& meta, const std::string& prefix, Binder& binder, ModelSpec& spec) {
@@ -78,8 +141,8 @@ uint32_t read_gguf_head_dim(const GgufMeta& meta, const std::string& prefix) {
   return static_cast<uint32_t>(key_length.value_or(0));
 }
 
-RopeSpec read_gguf_rope(const GgufMeta& meta, const std::string& prefix, const ModelSpec& spec, RopeLayout layout,
-                        bool truncate, const char* unnamed) {
+RopeSpec read_gguf_rope(const GgufMeta& meta, const std::string& prefix, Binder& binder, const ModelSpec& spec,
+                        RopeLayout layout, bool truncate, const char* unnamed) {
   RopeSpec rope;
   rope.layout = layout;
   uint64_t dims = meta.integer(prefix + "rope.dimension_count", 2, spec.head_dim).value_or(spec.head_dim);
@@ -88,35 +151,26 @@ RopeSpec read_gguf_rope(const GgufMeta& meta, const std::string& prefix, const M
   }
   rope.dims = static_cast<uint32_t>(dims);
   rope.theta = meta.real(prefix + "rope.freq_base", 1.0001, bounds::theta).value_or(10000.0);
-  auto factor = meta.real(prefix + "rope.scaling.factor", 0.0, bounds::factor);
-  auto linear = meta.real(prefix + "rope.scale_linear", 0.0, bounds::factor);  // files before scaling.type
-  double scale = factor.value_or(linear.value_or(1.0));
-  if (scale <= 0.0) scale = 1.0;  // 0 stands for "none" in old files
-  std::string type = meta.text(prefix + "rope.scaling.type")
-                         .value_or(scale == 1.0 ? "none"
-                                   : linear     ? "linear"
-                                                : unnamed);
-  if (type == "linear") {
-    rope.linear_factor = scale;
-  } else if (type == "yarn") {
-    rope.yarn = true;
-    rope.yarn_factor = scale;
-    rope.yarn_beta_fast = meta.real(prefix + "rope.scaling.yarn_beta_fast", 1e-3, 1e6).value_or(32.0);
-    rope.yarn_beta_slow = meta.real(prefix + "rope.scaling.yarn_beta_slow", 1e-3, 1e6).value_or(1.0);
-    rope.yarn_original_context =
-        static_cast<uint32_t>(meta.need_integer(prefix + "rope.scaling.original_context_length", 1, bounds::context));
-    rope.yarn_truncate = truncate;
-  } else if (type != "none") {
-    fail(ErrorCode::unsupported_architecture, meta.file(), ": rope scaling of type ", shown(type), " is not supported");
-  }
-  for (const char* key :
-       {"rope.scaling.attn_factor", "rope.scaling.yarn_attn_factor", "rope.scaling.yarn_ext_factor"}) {
-    auto value = meta.real(prefix + key, -1e6, 1e6);
-    if (value && *value != 1.0 && *value != -1.0) {
-      fail(ErrorCode::unsupported_architecture, meta.file(), ": key ", prefix, key, " = ", *value, " is not supported");
-    }
-  }
+  read_scaling(meta, prefix, binder, truncate, unnamed, rope);
+  rope.frequency_divisors = read_divisors(binder, "rope_freqs.weight", rope);
+  if (binder.has(long_factors)) read_longrope(meta, prefix, binder, spec, rope);
   return rope;
+}
+
+std::vector<bool> read_gguf_windows(const GgufMeta& meta, const std::string& prefix, uint32_t layers, uint32_t period) {
+  std::string key = prefix + "attention.sliding_window_pattern";
+  std::vector<bool> out(layers, true);
+  if (meta.is_array(key)) {
+    std::vector<int64_t> each = *meta.integers(key);
+    if (each.size() < layers) {
+      fail(ErrorCode::bad_file, meta.file(), ": key ", key, " has ", each.size(), " items for ", layers, " layers");
+    }
+    for (uint32_t i = 0; i < layers; ++i) out[i] = each[i] != 0;
+    return out;
+  }
+  uint64_t every = meta.integer(key, 1, bounds::layers).value_or(period);
+  for (uint32_t i = 0; every && i < layers; ++i) out[i] = i % every < every - 1;
+  return out;
 }
 
 void bind_gguf_qkv(Binder& binder, const std::string& block, const ModelSpec& spec, bool bias, LayerWeights& layer) {

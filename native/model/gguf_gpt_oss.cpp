@@ -8,30 +8,12 @@ namespace hearth {
 
 namespace {
 
-/// Which layers see a window only: by default every second one from layer 0 on; a number is the period (its last layer
-/// is full), an array names the kind of each layer.
-std::vector<bool> read_window_layers(const GgufMeta& meta, const std::string& prefix, uint32_t layers) {
-  std::string key = prefix + "attention.sliding_window_pattern";
-  std::vector<bool> out(layers);
-  if (meta.is_array(key)) {
-    std::vector<int64_t> each = *meta.integers(key);
-    if (each.size() < layers) {
-      fail(ErrorCode::bad_file, meta.file(), ": key ", key, " has ", each.size(), " items for ", layers, " layers");
-    }
-    for (uint32_t i = 0; i < layers; ++i) out[i] = each[i] != 0;
-    return out;
-  }
-  uint64_t period = meta.integer(key, 1, bounds::layers).value_or(2);
-  for (uint32_t i = 0; i < layers; ++i) out[i] = i % period < period - 1;
-  return out;
-}
-
 /// The first of the names that the file has, else the first.
 std::string either(const Binder& binder, const std::string& name, const std::string& older) {
   return !binder.has(name) && binder.has(older) ? older : name;
 }
 
-void bind_experts(Binder& binder, const std::string& block, const ModelSpec& spec, const GptOssShape& shape,
+void bind_experts(Binder& binder, const std::string& block, const ModelSpec& spec, const DecoderShape& shape,
                   bool pairs_fused, LayerWeights& out) {
   uint64_t experts = shape.experts, inner = shape.intermediate, hidden = spec.hidden;
   if (pairs_fused && binder.has(block + "ffn_gate_up_exps.weight")) {
@@ -49,7 +31,7 @@ void bind_experts(Binder& binder, const std::string& block, const ModelSpec& spe
   out.down_bias = binder.vector(block + "ffn_down_exps.bias", {experts, hidden});
 }
 
-void bind_layer(Binder& binder, const std::string& block, const ModelSpec& spec, const GptOssShape& shape,
+void bind_layer(Binder& binder, const std::string& block, const ModelSpec& spec, const DecoderShape& shape,
                 bool pairs_fused, LayerWeights& out) {
   uint64_t hidden = spec.hidden;
   out.attention_norm = binder.vector(block + "attn_norm.weight", {hidden});
@@ -75,8 +57,8 @@ void read_gguf_gpt_oss(const GgufMeta& meta, Binder& binder, const OpenOptions& 
   spec.head_dim = read_gguf_head_dim(meta, prefix);
   if (spec.head_dim == 0) spec.head_dim = 64;  // published models; never hidden / heads
 
-  GptOssShape shape;
-  shape.window_layers = read_window_layers(meta, prefix, layers);
+  DecoderShape shape = gpt_oss_shape(layers);
+  shape.window_layers = read_gguf_windows(meta, prefix, layers, 2);
   shape.window = static_cast<uint32_t>(meta.need_integer(prefix + "attention.sliding_window", 1, bounds::context));
   shape.experts = static_cast<uint32_t>(meta.need_integer(prefix + "expert_count", 1, bounds::experts));
   shape.experts_used = static_cast<uint32_t>(meta.need_integer(prefix + "expert_used_count", 1, shape.experts));
@@ -84,10 +66,10 @@ void read_gguf_gpt_oss(const GgufMeta& meta, Binder& binder, const OpenOptions& 
   if (!meta.has(inner)) inner = prefix + "feed_forward_length";
   shape.intermediate = static_cast<uint32_t>(meta.need_integer(inner, 1, bounds::intermediate));
   // GGUF has no key for the cut of YaRN's range; the published model does not round it (rope.cpp).
-  shape.rope = read_gguf_rope(meta, prefix, spec, RopeLayout::half_split, options.yarn_truncate, "yarn");
+  shape.rope = read_gguf_rope(meta, prefix, binder, spec, RopeLayout::half_split, options.yarn_truncate, "yarn");
   shape.window_rope = shape.rope;
   shape.window_rope.theta = meta.real(prefix + "rope.freq_base_swa", 1.0001, bounds::theta).value_or(shape.rope.theta);
-  fill_gpt_oss(shape, spec);
+  fill_layers(shape, spec);
 
   out.weights.layers.resize(layers);
   // Ollama's files fuse gate and up row by row; others that fuse them put one after the other, which is not read here.

@@ -11,12 +11,28 @@ namespace hearth {
 
 namespace {
 
-using Reader = void (*)(const GgufMeta&, Binder&, const OpenOptions&, ModelFile&);
+struct Known {
+  const char* architecture;
+  void (*read)(const GgufMeta&, Binder&, const OpenOptions&, ModelFile&);
+};
 
-Reader find_reader(const std::string& architecture) {
-  if (architecture == "gpt-oss" || architecture == "gptoss") return read_gguf_gpt_oss;
-  if (architecture == "llama") return read_gguf_llama;
-  return nullptr;
+constexpr Known known[] = {
+    {"gpt-oss", read_gguf_gpt_oss}, {"gptoss", read_gguf_gpt_oss},   {"llama", read_gguf_decoder},
+    {"mistral3", read_gguf_decoder}, {"qwen2", read_gguf_decoder},   {"qwen3", read_gguf_decoder},
+    {"qwen3moe", read_gguf_decoder}, {"gemma3", read_gguf_decoder},  {"phi3", read_gguf_decoder},
+    {"smollm3", read_gguf_decoder},
+};
+
+const Known& find_reader(const std::string& architecture, const std::string& file) {
+  std::vector<std::string> names;
+  for (const Known& each : known) {
+    if (architecture == each.architecture) return each;
+    if (each.architecture != std::string("gptoss")) names.push_back(each.architecture);
+  }
+  std::string missing = missing_for(architecture);
+  fail(ErrorCode::unsupported_architecture, file, " is of the architecture ", shown(architecture),
+       missing.empty() ? ", which Hearth does not know" : ", which needs " + missing + "; Hearth has none",
+       "; it knows ", list_words(names, names.size()));
 }
 
 }  // namespace
@@ -29,15 +45,11 @@ ModelFile read_gguf_model(std::vector<GgufPart> parts, const OpenOptions& option
   const std::string file = parts.front().file->name();
   GgufMeta meta(parts.front().gguf, file);
   std::string architecture = meta.need_text("general.architecture");
-  Reader reader = find_reader(architecture);
-  if (!reader) {
-    fail(ErrorCode::unsupported_architecture, file, " is of the architecture ", shown(architecture),
-         ", which Hearth does not know; it knows gpt-oss and llama");
-  }
+  const Known& reader = find_reader(architecture, file);
   ModelFile out;
   TensorTable table = gguf_tensors(parts);
   Binder binder(table, file, options.weights);
-  reader(meta, binder, options, out);
+  reader.read(meta, binder, options, out);
   if (options.tokenizer) out.tokenizer = read_gguf_tokenizer(meta, out.warnings);
   std::vector<IdentifiedFile> identified;
   for (const GgufPart& part : parts) identified.push_back({part.file->bytes(), part.gguf.data_begin});

@@ -17,6 +17,11 @@ const JsonValue* HfConfig::find(std::string_view key) const {
 
 bool HfConfig::has(std::string_view key) const { return find(key) != nullptr; }
 
+bool HfConfig::is_null(std::string_view key) const {
+  const JsonValue* value = json_->find(key);
+  return value && value->is_null();
+}
+
 void HfConfig::wrong_type(std::string_view key, const char* wanted) const {
   fail(ErrorCode::bad_file, file_, ": key ", shown(path(key)), " must be ", wanted);
 }
@@ -40,13 +45,11 @@ std::optional<uint64_t> HfConfig::integer(std::string_view key, uint64_t least, 
   return static_cast<uint64_t>(*number);
 }
 
-std::optional<double> HfConfig::real(std::string_view key, double least, double most) const {
-  const JsonValue* value = find(key);
-  if (!value) return std::nullopt;
+double HfConfig::number(std::string_view key, const JsonValue& value, double least, double most) const {
   double number = 0;
-  if (auto whole = std::get_if<int64_t>(&value->value)) {
+  if (auto whole = std::get_if<int64_t>(&value.value)) {
     number = static_cast<double>(*whole);
-  } else if (auto fraction = std::get_if<double>(&value->value)) {
+  } else if (auto fraction = std::get_if<double>(&value.value)) {
     number = *fraction;
   } else {
     wrong_type(key, "a number");
@@ -56,6 +59,21 @@ std::optional<double> HfConfig::real(std::string_view key, double least, double 
          most);
   }
   return number;
+}
+
+std::optional<double> HfConfig::real(std::string_view key, double least, double most) const {
+  const JsonValue* value = find(key);
+  if (!value) return std::nullopt;
+  return number(key, *value, least, most);
+}
+
+std::optional<std::vector<double>> HfConfig::reals(std::string_view key, double least, double most) const {
+  const JsonValue* value = find(key);
+  if (!value) return std::nullopt;
+  if (!value->items()) wrong_type(key, "an array of numbers");
+  std::vector<double> out;
+  for (const JsonValue& item : *value->items()) out.push_back(number(key, item, least, most));
+  return out;
 }
 
 std::optional<bool> HfConfig::boolean(std::string_view key) const {

@@ -20,6 +20,8 @@ class HfConfig {
   const std::string& file() const { return file_; }
   /// True when the key is there and not null.
   bool has(std::string_view key) const;
+  /// True when the key is there and null, which to some keys is a value ("no window").
+  bool is_null(std::string_view key) const;
   /// The object under a key; nullopt when absent or null.
   std::optional<HfConfig> child(std::string_view key) const;
 
@@ -29,6 +31,7 @@ class HfConfig {
   std::optional<bool> boolean(std::string_view key) const;
   std::optional<std::string> text(std::string_view key) const;
   std::optional<std::vector<std::string>> texts(std::string_view key) const;
+  std::optional<std::vector<double>> reals(std::string_view key, double least, double most) const;
   /// One number or an array of them, as eos_token_id is written.
   std::vector<uint64_t> integer_list(std::string_view key, uint64_t most) const;
 
@@ -36,6 +39,7 @@ class HfConfig {
 
  private:
   const JsonValue* find(std::string_view key) const;
+  double number(std::string_view key, const JsonValue& value, double least, double most) const;
   [[noreturn]] void wrong_type(std::string_view key, const char* wanted) const;
   std::string path(std::string_view key) const { return prefix_ + std::string(key); }
 

@@ -8,28 +8,8 @@ namespace hearth {
 
 namespace {
 
-std::vector<bool> read_window_layers(const HfConfig& config, uint32_t layers) {
-  std::vector<bool> out(layers);
-  auto types = config.texts("layer_types");
-  if (types && types->size() != layers) {
-    fail(ErrorCode::bad_file, config.file(), ": key layer_types has ", types->size(), " items for ", layers, " layers");
-  }
-  for (uint32_t i = 0; i < layers; ++i) {
-    if (!types) {
-      out[i] = i % 2 == 0;
-      continue;
-    }
-    const std::string& type = (*types)[i];
-    if (type != "sliding_attention" && type != "full_attention") {
-      fail(ErrorCode::unsupported_architecture, config.file(), ": layers of type ", shown(type), " are not supported");
-    }
-    out[i] = type == "sliding_attention";
-  }
-  return out;
-}
-
 /// Gate and up are the even and odd rows of one matrix, so both are views with a doubled stride.
-void bind_experts(Binder& binder, const std::string& at, const ModelSpec& spec, const GptOssShape& shape,
+void bind_experts(Binder& binder, const std::string& at, const ModelSpec& spec, const DecoderShape& shape,
                   LayerWeights& out) {
   uint64_t experts = shape.experts, inner = shape.intermediate, hidden = spec.hidden;
   bool packed = binder.has(at + "gate_up_proj_blocks") || !binder.has(at + "gate_up_proj");
@@ -50,9 +30,13 @@ void bind_experts(Binder& binder, const std::string& at, const ModelSpec& spec, 
 void read_hf_gpt_oss(const HfConfig& config, Binder& binder, const OpenOptions& options, ModelFile& out) {
   ModelSpec& spec = out.spec;
   spec.architecture = "gpt-oss";
-  uint32_t layers = read_hf_base(config, 64, spec);
-  GptOssShape shape;
-  shape.window_layers = read_window_layers(config, layers);
+  refuse_quantised(config);
+  uint32_t layers = read_hf_base(config, {.head_dim = 64, .norm_eps = 1e-5}, spec);
+  DecoderShape shape = gpt_oss_shape(layers);
+  shape.window_layers = read_hf_windows(config, layers);
+  if (shape.window_layers.empty()) {
+    for (uint32_t i = 0; i < layers; ++i) shape.window_layers.push_back(i % 2 == 0);
+  }
   shape.window = static_cast<uint32_t>(config.integer("sliding_window", 1, bounds::context).value_or(128));
   shape.experts = static_cast<uint32_t>(
       config.need_integer(config.has("num_local_experts") ? "num_local_experts" : "num_experts", 1, bounds::experts));
@@ -61,10 +45,10 @@ void read_hf_gpt_oss(const HfConfig& config, Binder& binder, const OpenOptions& 
   shape.intermediate = static_cast<uint32_t>(config.need_integer("intermediate_size", 1, bounds::intermediate));
   shape.swiglu_alpha = config.real("swiglu_alpha", 0.0, 1e3).value_or(1.702);
   shape.swiglu_limit = config.real("swiglu_limit", 0.0, 1e6).value_or(7.0);
-  shape.rope = read_hf_rope(config, spec, 150000.0, false);
+  shape.rope = read_hf_rope(config, spec, {.theta = 150000.0, .truncate = false});
   if (options.yarn_truncate) shape.rope.yarn_truncate = true;
   shape.window_rope = shape.rope;
-  fill_gpt_oss(shape, spec);
+  fill_layers(shape, spec);
 
   out.weights.layers.resize(layers);
   for (uint32_t i = 0; i < layers; ++i) {

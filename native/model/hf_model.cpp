@@ -12,15 +12,38 @@ namespace hearth {
 
 namespace {
 
-using Reader = void (*)(const HfConfig&, Binder&, const OpenOptions&, ModelFile&);
+struct Known {
+  std::string_view type, class_name;
+  void (*read)(const HfConfig&, Binder&, const OpenOptions&, ModelFile&);
+};
 
-Reader find_reader(const HfConfig& config, std::string& family) {
-  family = config.text("model_type").value_or("");
+constexpr Known known[] = {
+    {"gpt_oss", "GptOssForCausalLM", read_hf_gpt_oss},
+    {"llama", "LlamaForCausalLM", read_hf_decoder},
+    {"mistral", "MistralForCausalLM", read_hf_decoder},
+    {"mistral3", "Mistral3ForConditionalGeneration", read_hf_decoder},
+    {"qwen2", "Qwen2ForCausalLM", read_hf_decoder},
+    {"qwen3", "Qwen3ForCausalLM", read_hf_decoder},
+    {"qwen3_moe", "Qwen3MoeForCausalLM", read_hf_decoder},
+    {"gemma3", "Gemma3ForConditionalGeneration", read_hf_decoder},
+    {"gemma3_text", "Gemma3ForCausalLM", read_hf_decoder},
+    {"phi3", "Phi3ForCausalLM", read_hf_decoder},
+    {"smollm3", "SmolLM3ForCausalLM", read_hf_decoder},
+};
+
+const Known& find_reader(const HfConfig& config, const std::string& folder) {
+  std::string family = config.text("model_type").value_or("");
   auto classes = config.texts("architectures");
   if (family.empty() && classes && !classes->empty()) family = classes->front();
-  if (family == "gpt_oss" || family == "GptOssForCausalLM") return read_hf_gpt_oss;
-  if (family == "llama" || family == "LlamaForCausalLM") return read_hf_llama;
-  return nullptr;
+  std::vector<std::string> names;
+  for (const Known& each : known) {
+    if (family == each.type || family == each.class_name) return each;
+    names.emplace_back(each.type);
+  }
+  std::string missing = missing_for(family);
+  fail(ErrorCode::unsupported_architecture, folder, " is of the architecture ", family.empty() ? "?" : shown(family),
+       missing.empty() ? ", which Hearth does not know" : ", which needs " + missing + "; Hearth has none",
+       "; it knows ", list_words(names, names.size()));
 }
 
 TensorTable hf_tensors(const HfFolder& folder) {
@@ -61,18 +84,13 @@ ModelFile read_hf_model(const HfFolder& folder, const OpenOptions& options) {
   if (!folder.config) fail(ErrorCode::incomplete_model, folder.name, ": config.json is missing");
   JsonValue json = parse_json(*folder.config, "config.json");
   HfConfig config(json, "config.json");
-  std::string family;
-  Reader reader = find_reader(config, family);
-  if (!reader) {
-    fail(ErrorCode::unsupported_architecture, folder.name, " is of the architecture ",
-         family.empty() ? "?" : shown(family), ", which Hearth does not know; it knows gpt_oss and llama");
-  }
+  const Known& reader = find_reader(config, folder.name);
   ModelFile out;
   out.spec.name = folder.name;
   out.spec.license = folder.license;
   TensorTable table = hf_tensors(folder);
   Binder binder(table, folder.name, options.weights);
-  reader(config, binder, options, out);
+  reader.read(config, binder, options, out);
   if (options.tokenizer) out.tokenizer = read_hf_tokenizer(folder, config, out.warnings);
   // config.json is part of the identity, whole: the same weights under another configuration are another model.
   std::vector<IdentifiedFile> identified = {{std::as_bytes(std::span(*folder.config)), folder.config->size()}};

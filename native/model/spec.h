@@ -20,6 +20,7 @@ struct AttentionSpec {
   uint32_t group = 0;                  // index into ModelSpec::groups
   uint32_t layer_in_group = 0;
   bool sinks = false, qkv_bias = false, out_bias = false;
+  bool qk_norm = false;                // each head of q and k is normed before rope
   double scale = 0.0;                  // of q.k
   RopeSpec rope;
 };
@@ -30,12 +31,14 @@ struct MlpSpec {
   double swiglu_alpha = 1.702, swiglu_limit = 7.0;
   uint32_t intermediate = 0;
   bool bias = false;
-  uint32_t experts = 0, experts_used = 0;  // moe: softmax over the chosen ones, order (value desc, index asc)
+  uint32_t experts = 0, experts_used = 0;  // moe: the best by (value desc, index asc)
+  RouterSoftmax softmax = RouterSoftmax::chosen;
 };
 
 struct LayerSpec {
   AttentionSpec attention;
   MlpSpec mlp;
+  bool post_norms = false;  // what attention and MLP add to the residual stream is normed first
 };
 
 /// Layers that share a block table: same attention reach, same KV shape.

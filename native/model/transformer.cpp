@@ -13,7 +13,7 @@ VectorRef vector_or_none(Backend& backend, const Vector& v) { return v.empty() ?
 
 Transformer::Transformer(const ModelSpec& spec, const ModelWeights& weights, Backend& backend, TransformerLimits limits,
                          const std::function<void(double)>& progress)
-    : spec_(spec), backend_(backend) {
+    : spec_(spec), backend_(backend), context_(limits.context) {
   const uint32_t rows = limits.rows;
   residual_ = backend.add_buffer("residual", spec.hidden, rows);
   normed_ = backend.add_buffer("normed", spec.hidden, rows);
@@ -36,6 +36,10 @@ Transformer::Transformer(const ModelSpec& spec, const ModelWeights& weights, Bac
 Transformer::Layer Transformer::bind(const LayerSpec& spec, const LayerWeights& w, uint32_t rows) {
   Layer layer;
   layer.attention_norm = backend_.add_vector(w.attention_norm);
+  layer.attention_post_norm = vector_or_none(backend_, w.attention_post_norm);
+  layer.mlp_post_norm = vector_or_none(backend_, w.mlp_post_norm);
+  layer.q_norm = vector_or_none(backend_, w.q_norm);
+  layer.k_norm = vector_or_none(backend_, w.k_norm);
   layer.q = backend_.add_weight(w.q);
   layer.k = backend_.add_weight(w.k);
   layer.v = backend_.add_weight(w.v);
@@ -74,23 +78,22 @@ RopeRef Transformer::bind_rope(const RopeSpec& spec) {
   for (const auto& [known, ref] : ropes_) {
     if (known == spec) return ref;
   }
-  ropes_.emplace_back(spec, backend_.add_rope(make_rope_table(spec)));
+  ropes_.emplace_back(spec, backend_.add_rope(make_rope_table(spec, context_)));
   return ropes_.back().second;
 }
 
-KvShape Transformer::kv_shape(uint32_t block_size) const {
+KvShape Transformer::kv_shape(const ModelSpec& spec, uint32_t block_size) {
   KvShape shape;
   shape.block_size = block_size;
-  shape.kv_heads = spec_.kv_heads;
-  shape.head_dim = spec_.head_dim;
-  for (const LayerGroup& group : spec_.groups) shape.layers_per_group.push_back(group.layers);
+  shape.kv_heads = spec.kv_heads;
+  shape.head_dim = spec.head_dim;
+  for (const LayerGroup& group : spec.groups) shape.layers_per_group.push_back(group.layers);
   return shape;
 }
 
 OpList Transformer::record(const RankContext& rank, LayerRange layers, StepTail tail) const {
   if (!rank.alone()) throw Error(ErrorCode::internal, "This build runs a model on one rank only.");
   const bool whole_end = layers.last == layers_.size();
-  const float eps = static_cast<float>(spec_.norm_eps);
   OpList ops;
   if (layers.first == 0) ops.push_back(Embed{embedding_, static_cast<float>(spec_.embedding_scale), residual_});
   for (uint32_t i = layers.first; i < layers.last; ++i) {
@@ -101,7 +104,7 @@ OpList Transformer::record(const RankContext& rank, LayerRange layers, StepTail 
   }
   if (whole_end && tail == StepTail::logits) {
     ops.push_back(SelectRows{residual_, selected_});
-    ops.push_back(Norm{selected_, output_norm_, eps, final_});
+    ops.push_back(Norm{selected_, output_norm_, eps(), final_});
     ops.push_back(Logits{final_, output_, logits_});
   }
   return ops;
@@ -111,29 +114,29 @@ void Transformer::attention(OpList& ops, uint32_t index, bool kv_only) const {
   const AttentionSpec& a = spec_.layers[index].attention;
   const Layer& w = layers_[index];
   const uint32_t window = a.kind == AttentionKind::window ? a.window : 0;
-  ops.push_back(Norm{residual_, w.attention_norm, static_cast<float>(spec_.norm_eps), normed_});
+  ops.push_back(Norm{residual_, w.attention_norm, eps(), normed_});
   ops.push_back(QkvRopeStore{normed_, w.q, w.k, w.v, w.q_bias, w.k_bias, w.v_bias, w.rope, a.group, a.layer_in_group,
-                             spec_.heads, spec_.kv_heads, spec_.head_dim, query_});
+                             spec_.heads, spec_.kv_heads, spec_.head_dim, query_, w.q_norm, w.k_norm, eps()});
   if (kv_only) return;
   ops.push_back(Attention{query_, w.sinks, a.group, a.layer_in_group, spec_.heads, spec_.kv_heads, spec_.head_dim, window,
                           static_cast<float>(a.scale), attended_});
-  ops.push_back(LinearResidual{attended_, w.o, w.o_bias, residual_});
+  ops.push_back(LinearResidual{attended_, w.o, w.o_bias, residual_, w.attention_post_norm, eps()});
 }
 
 void Transformer::mlp(OpList& ops, uint32_t index) const {
   const MlpSpec& m = spec_.layers[index].mlp;
   const Layer& w = layers_[index];
-  ops.push_back(Norm{residual_, w.mlp_norm, static_cast<float>(spec_.norm_eps), normed_});
+  ops.push_back(Norm{residual_, w.mlp_norm, eps(), normed_});
   if (m.kind == MlpKind::moe) return experts(ops, index);
   ops.push_back(GateUp{normed_, w.gate, w.up, w.gate_bias, w.up_bias, m.activation, static_cast<float>(m.swiglu_alpha),
                        static_cast<float>(m.swiglu_limit), w.hidden});
-  ops.push_back(LinearResidual{w.hidden, w.down, w.down_bias, residual_});
+  ops.push_back(LinearResidual{w.hidden, w.down, w.down_bias, residual_, w.mlp_post_norm, eps()});
 }
 
 void Transformer::experts(OpList& ops, uint32_t index) const {
   const MlpSpec& m = spec_.layers[index].mlp;
   const Layer& w = layers_[index];
-  ops.push_back(Router{normed_, w.router, w.router_bias, m.experts, m.experts_used, index, w.routes});
+  ops.push_back(Router{normed_, w.router, w.router_bias, m.experts, m.experts_used, index, w.routes, m.softmax});
   ops.push_back(ExpertsGateUp{normed_, w.routes, w.gate, w.up, w.gate_bias, w.up_bias, m.experts_used, m.activation,
                               static_cast<float>(m.swiglu_alpha), static_cast<float>(m.swiglu_limit), w.hidden});
   ops.push_back(ExpertsDown{w.hidden, w.routes, w.down, w.down_bias, m.experts_used, residual_});

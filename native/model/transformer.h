@@ -22,6 +22,7 @@ enum class StepTail { logits, kv_only };
 struct TransformerLimits {
   uint32_t rows = 0;         // most rows of a step
   uint32_t output_rows = 0;  // most rows whose logits are wanted
+  uint64_t context = 0;      // longest sequence; rope tables may follow from it
 };
 
 class Transformer {
@@ -36,7 +37,8 @@ class Transformer {
   /// All layers on one rank.
   OpList record(StepTail tail) const { return record({}, {0, static_cast<uint32_t>(layers_.size())}, tail); }
 
-  KvShape kv_shape(uint32_t block_size) const;
+  KvShape kv_shape(uint32_t block_size) const { return kv_shape(spec_, block_size); }
+  static KvShape kv_shape(const ModelSpec& spec, uint32_t block_size);
   /// [output rows, vocabulary], after a step with StepTail::logits.
   Buffer logits() const { return logits_; }
   /// The router's choice of a layer in the last step, for tests and statistics.
@@ -44,7 +46,7 @@ class Transformer {
 
  private:
   struct Layer {
-    VectorRef attention_norm, mlp_norm;
+    VectorRef attention_norm, mlp_norm, attention_post_norm, mlp_post_norm, q_norm, k_norm;
     WeightRef q, k, v, o;
     VectorRef q_bias, k_bias, v_bias, o_bias, sinks;
     RopeRef rope;
@@ -60,8 +62,11 @@ class Transformer {
   void mlp(OpList& ops, uint32_t index) const;
   void experts(OpList& ops, uint32_t index) const;
 
+  float eps() const { return static_cast<float>(spec_.norm_eps); }
+
   const ModelSpec& spec_;
   Backend& backend_;
+  const uint64_t context_;
   std::vector<std::pair<RopeSpec, RopeRef>> ropes_;      // one table per distinct spec
   std::vector<std::pair<uint32_t, Buffer>> hidden_;      // one buffer per width of an MLP's inner activations
   std::vector<Layer> layers_;

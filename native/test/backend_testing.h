@@ -169,6 +169,13 @@ inline double product_power(const TestMatrix& w, uint32_t expert, const float* x
   return power;
 }
 
+/// x * rsqrt(mean(x^2) + eps) * weight, in place, of weight.size() values.
+inline void normed(double* x, const Floats& weight, double eps) {
+  double squares = 0;
+  for (size_t i = 0; i < weight.size(); ++i) squares += x[i] * x[i];
+  for (size_t i = 0; i < weight.size(); ++i) x[i] *= weight[i] / std::sqrt(squares / double(weight.size()) + eps);
+}
+
 inline double oracle_activation(Activation kind, double alpha, double limit, double g, double u) {
   if (kind == Activation::silu) return g / (1 + std::exp(-g)) * u;
   if (kind == Activation::gelu_tanh) return 0.5 * g * (1 + std::tanh(std::sqrt(2 / M_PI) * (g + 0.044715 * g * g * g))) * u;

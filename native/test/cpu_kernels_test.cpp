@@ -69,6 +69,11 @@ TEST_P(CpuKernels, EveryActivationIsItsFormula) {
 }
 TEST_P(CpuKernels, SwigluClampsWhereTheModelDoes) { cases.swiglu_corners(); }
 TEST_P(CpuKernels, RouterTiesGoToTheLowestIndex) { cases.router_ties(); }
+TEST_P(CpuKernels, ASumIsNormedBeforeItIsAdded) {
+  cases.linear_normed(DType::f32, 33, 64, 3);
+  cases.linear_normed(DType::q8_0, 64, 96, 13);
+}
+TEST_P(CpuKernels, RouterWeightsMayBePartsOfASoftmaxOverAll) { cases.router_softmax_over_all(); }
 TEST_P(CpuKernels, RouterBiasTakesPartInTheRanking) { cases.router_bias(); }
 TEST_P(CpuKernels, ExpertsWithNoneOneAndManyTokens) {
   for (DType t : {DType::mxfp4, DType::mxfp4_planes, DType::q8_0, DType::f32}) {
@@ -92,6 +97,16 @@ TEST_P(CpuKernels, AttentionIsRightInChunksAndWindows) {
   cases.attention({.heads = 3, .kv_heads = 1, .head_dim = 8, .length = 20, .chunk = 20, .sinks = false, .layout = RopeLayout::interleaved});
   cases.attention({.heads = 2, .kv_heads = 1, .length = 1100, .chunk = 300});             // several splits
   cases.attention({.heads = 2, .kv_heads = 1, .window = 600, .length = 1100, .chunk = 1100});  // a window across a split border
+}
+TEST_P(CpuKernels, HeadsAreNormedBeforeTheyAreRotated) {
+  cases.attention({.length = 20, .chunk = 7, .sinks = false, .norms = true});
+  cases.attention({.head_dim = 256, .length = 40, .chunk = 40, .sinks = false, .norms = true});
+  cases.attention({.length = 20, .chunk = 20, .layout = RopeLayout::interleaved, .norms = true});
+}
+TEST_P(CpuKernels, TheRestOfAHeadIsNotRotated) {
+  cases.attention({.length = 20, .chunk = 7, .rope_dims = 12});
+  cases.attention({.head_dim = 128, .length = 20, .chunk = 20, .rope_dims = 96});
+  cases.attention({.length = 20, .chunk = 20, .layout = RopeLayout::interleaved, .rope_dims = 8});
 }
 TEST_P(CpuKernels, ASingleRowOverALongContextSharesOutItsSplits) {
   cases_for(GetParam().isa, GetParam().precision, 4).attention({.heads = 2, .kv_heads = 1, .length = 1030, .chunk = 103});

@@ -240,10 +240,18 @@ TEST_F(GgufModel, ReadsTheTokenizer) {
 
 TEST_F(GgufModel, WarnsOfTensorsThatNobodyAsksFor) {
   make::Gguf g = llama();
-  f32_tensor(g, "blk.0.attn_q_norm.weight", {16});
+  f32_tensor(g, "v.patch_embd.weight", {16});
   ModelFile m = open(g);
   ASSERT_EQ(m.warnings.size(), 1u);
-  EXPECT_NE(m.warnings[0].find("blk.0.attn_q_norm.weight"), std::string::npos);
+  EXPECT_NE(m.warnings[0].find("v.patch_embd.weight"), std::string::npos);
+}
+
+TEST_F(GgufModel, RefusesLayersWithWeightsThatItWouldLeaveOut) {
+  for (const char* name : {"attn_q_norm.weight", "attn_sinks.weight", "ffn_gate_shexp.weight", "attn_k.bias"}) {
+    make::Gguf g = llama();
+    f32_tensor(g, std::string("blk.0.") + name, {16});
+    EXPECT_ERROR(ErrorCode::unsupported_architecture, name, open(g));
+  }
 }
 
 TEST_F(GgufModel, LooksWithoutTouchingWeights) {

@@ -81,6 +81,23 @@ struct OpCases {
     expect(rig.read(residual, rows, n), want, quantised, "linear " + what, power);
   }
 
+  /// residual += norm(W.x + b): the norm of the sum, not of the product, and never of the residual.
+  void linear_normed(DType type, uint32_t n, uint32_t cols, uint32_t rows) const {
+    Random random(n * 17 + cols + rows);
+    auto w = make_matrix(random, type, n, cols);
+    const Floats x = random_floats(random, size_t(rows) * cols), start = random_floats(random, size_t(rows) * n);
+    const Floats b = random_floats(random, n), norm = random_floats(random, n);
+    Rig rig(make());
+    const Buffer in = rig.input("x", x, cols, rows), residual = rig.input("residual", start, n, rows);
+    rig.ops.push_back(LinearResidual{in, rig.backend->add_weight(w->view), rig.backend->add_vector(b), residual, rig.backend->add_vector(norm), 1e-3f});
+    rig.rows(rows);
+    rig.run();
+    std::vector<double> want = product(*w, 0, b.data(), x.data(), rows);
+    for (uint32_t r = 0; r < rows; ++r) normed(&want[size_t(r) * n], norm, double(1e-3f));
+    for (size_t i = 0; i < want.size(); ++i) want[i] += start[i];
+    expect(rig.read(residual, rows, n), want, is_block_type(type), "normed linear " + type_name(type));
+  }
+
   void gate_up(DType type, Activation act, uint32_t n, uint32_t cols, uint32_t rows) const {
     Random random(n + cols + rows);
     auto gate = make_matrix(random, type, n, cols), up = make_matrix(random, type, n, cols);
@@ -134,6 +151,29 @@ struct OpCases {
     const double total = 3 + std::exp(-1.0);
     for (int i = 0; i < 3; ++i) EXPECT_NEAR(weights[i], 1 / total, 1e-6);
     EXPECT_NEAR(weights[3], std::exp(-1.0) / total, 1e-6);
+  }
+
+  /// Weights that are parts of one softmax over all experts do not sum to 1; forced experts are weighed the same way.
+  void router_softmax_over_all() const {
+    Rig rig(make());
+    const Floats logits = {1, 3, 2, -4, 0.5f};
+    const Buffer in = rig.input("x", {1.0f}, 1, 1), routes = rig.backend->add_routes(2, 1);
+    rig.owned.push_back(f32_matrix(logits, 5, 1));
+    rig.ops.push_back(Router{in, rig.backend->add_weight(rig.owned.back()->view), {}, 5, 2, 0, routes, RouterSoftmax::all});
+    rig.rows(1);
+    double total = 0;
+    for (float logit : logits) total += std::exp(double(logit));
+    for (const std::vector<int32_t>& wanted : {std::vector<int32_t>{1, 2}, {3, 0}}) {
+      if (wanted[0] == 3) rig.in.forced.experts = wanted;
+      rig.run();
+      int32_t experts[2];
+      float weights[2];
+      rig.backend->read_routes(routes, 1, experts, weights);
+      for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(experts[i], wanted[i]);
+        EXPECT_NEAR(weights[i], std::exp(double(logits[wanted[i]])) / total, 1e-6);
+      }
+    }
   }
 
   /// The bias takes part in the ranking.
@@ -207,6 +247,8 @@ struct OpCases {
     uint32_t heads = 4, kv_heads = 2, head_dim = 16, block_size = 16, window = 0, length = 40, chunk = 40;
     bool sinks = true;
     RopeLayout layout = RopeLayout::half_split;
+    bool norms = false;      // of each head of q and k, before rope
+    uint32_t rope_dims = 0;  // 0: all of a head
   };
   void attention(const AttentionShape& a) const {
     Random random(a.length * 3 + a.window);
@@ -216,8 +258,9 @@ struct OpCases {
     auto wv = make_matrix(random, DType::f32, ks, hidden);
     const Floats bq = random_floats(random, qs), bk = random_floats(random, ks), bv = random_floats(random, ks), sinks = random_floats(random, a.heads, 2.0f);
     RopeSpec spec;
-    spec.layout = a.layout, spec.dims = a.head_dim, spec.theta = 150000, spec.yarn = true, spec.yarn_factor = 32, spec.yarn_original_context = 4096;
+    spec.layout = a.layout, spec.dims = a.rope_dims ? a.rope_dims : a.head_dim, spec.theta = 150000, spec.yarn = true, spec.yarn_factor = 32, spec.yarn_original_context = 4096;
     const RopeTable rope = make_rope_table(spec);
+    const Floats q_norm = random_floats(random, a.head_dim), k_norm = random_floats(random, a.head_dim);
     const float scale = 0.25f / std::sqrt(static_cast<float>(a.head_dim));
 
     Rig rig(make());
@@ -227,7 +270,8 @@ struct OpCases {
     const uint32_t blocks = (a.length + a.block_size - 1) / a.block_size;
     b.resize_kv(2 * blocks + 1);
     rig.ops.push_back(QkvRopeStore{in, b.add_weight(wq->view), b.add_weight(wk->view), b.add_weight(wv->view), b.add_vector(bq), b.add_vector(bk),
-                                   b.add_vector(bv), b.add_rope(rope), 1, 1, a.heads, a.kv_heads, a.head_dim, q});
+                                   b.add_vector(bv), b.add_rope(rope), 1, 1, a.heads, a.kv_heads, a.head_dim, q,
+                                   a.norms ? b.add_vector(q_norm) : VectorRef{}, a.norms ? b.add_vector(k_norm) : VectorRef{}, 1e-3f});
     rig.ops.push_back(Attention{q, a.sinks ? b.add_vector(sinks) : VectorRef{}, 1, 1, a.heads, a.kv_heads, a.head_dim, a.window, scale, out});
     Floats got;
     for (uint32_t first = 0; first < a.length; first += a.chunk) {
@@ -244,14 +288,15 @@ struct OpCases {
       got.insert(got.end(), part.begin(), part.end());
     }
 
-    auto rotated = [&](std::vector<double> y, uint32_t heads) {
+    auto rotated = [&](std::vector<double> y, uint32_t heads, const Floats& norm) {
       for (uint32_t r = 0; r < a.length; ++r) {
         for (uint32_t h = 0; h < heads; ++h) {
-          for (uint32_t i = 0; i < a.head_dim / 2; ++i) {
+          if (a.norms) normed(&y[(size_t(r) * heads + h) * a.head_dim], norm, double(1e-3f));
+          for (uint32_t i = 0; i < spec.dims / 2; ++i) {
             const double angle = static_cast<float>(r) * rope.inverse_frequency[i], c = std::cos(angle) * rope.concentration, s = std::sin(angle) * rope.concentration;
             const bool half = a.layout == RopeLayout::half_split;
             double& p = y[(size_t(r) * heads + h) * a.head_dim + (half ? i : 2 * i)];
-            double& o = y[(size_t(r) * heads + h) * a.head_dim + (half ? i + a.head_dim / 2 : 2 * i + 1)];
+            double& o = y[(size_t(r) * heads + h) * a.head_dim + (half ? i + spec.dims / 2 : 2 * i + 1)];
             const double p0 = p, o0 = o;
             p = p0 * c - o0 * s, o = o0 * c + p0 * s;
           }
@@ -259,8 +304,8 @@ struct OpCases {
       }
       return y;
     };
-    const std::vector<double> qv = rotated(product(*wq, 0, bq.data(), x.data(), a.length), a.heads);
-    const std::vector<double> kv = rotated(product(*wk, 0, bk.data(), x.data(), a.length), a.kv_heads);
+    const std::vector<double> qv = rotated(product(*wq, 0, bq.data(), x.data(), a.length), a.heads, q_norm);
+    const std::vector<double> kv = rotated(product(*wk, 0, bk.data(), x.data(), a.length), a.kv_heads, k_norm);
     const std::vector<double> vv = product(*wv, 0, bv.data(), x.data(), a.length);
     std::vector<double> want(size_t(a.length) * qs, 0.0);
     for (uint32_t r = 0; r < a.length; ++r) {

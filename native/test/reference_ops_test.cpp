@@ -22,6 +22,11 @@ TEST(ReferenceOps, EveryActivationIsItsFormula) {
 }
 TEST(ReferenceOps, SwigluClampsWhereTheModelDoes) { cases.swiglu_corners(); }
 TEST(ReferenceOps, RouterTiesGoToTheLowestIndex) { cases.router_ties(); }
+TEST(ReferenceOps, ASumIsNormedBeforeItIsAdded) {
+  cases.linear_normed(DType::f32, 33, 64, 3);
+  cases.linear_normed(DType::q8_0, 64, 96, 2);
+}
+TEST(ReferenceOps, RouterWeightsMayBePartsOfASoftmaxOverAll) { cases.router_softmax_over_all(); }
 TEST(ReferenceOps, RouterBiasTakesPartInTheRanking) { cases.router_bias(); }
 TEST(ReferenceOps, ExpertsWithNoneOneAndManyTokens) {
   cases.experts(DType::mxfp4, 6, 2, 32, 64, {0, 1, 1, 0, 0, 3, 3, 0, 0, 1});
@@ -33,6 +38,14 @@ TEST(ReferenceOps, AttentionIsRightInChunksAndWindows) {
   cases.attention({.block_size = 4, .window = 8, .length = 40, .chunk = 7});
   cases.attention({.block_size = 16, .window = 128, .length = 150, .chunk = 64});
   cases.attention({.length = 20, .chunk = 20, .sinks = false, .layout = RopeLayout::interleaved});
+}
+TEST(ReferenceOps, HeadsAreNormedBeforeTheyAreRotated) {
+  cases.attention({.length = 20, .chunk = 7, .sinks = false, .norms = true});
+  cases.attention({.length = 20, .chunk = 20, .layout = RopeLayout::interleaved, .norms = true});
+}
+TEST(ReferenceOps, TheRestOfAHeadIsNotRotated) {
+  cases.attention({.length = 20, .chunk = 7, .rope_dims = 12});
+  cases.attention({.length = 20, .chunk = 20, .layout = RopeLayout::interleaved, .rope_dims = 8});
 }
 TEST(ReferenceOps, TheSinkTakesItsShare) {
   cases.sink_share(20, 0);

@@ -48,6 +48,18 @@ TEST(Rope, PlainLinearAndDividedFrequencies) {
   EXPECT_EQ(t.concentration, 1.0f);
 }
 
+TEST(Rope, TheContextChoosesTheDivisorsOfLongRope) {
+  RopeSpec s;
+  s.dims = 4, s.frequency_divisors = {1, 2}, s.long_divisors = {4, 8}, s.short_context = 4096, s.attention_factor = 1.19;
+  for (uint64_t context : {0, 4096, 4097}) {
+    const RopeTable t = make_rope_table(s, context);
+    const float scale = context > 4096 ? 4.0f : 1.0f;
+    EXPECT_FLOAT_EQ(t.inverse_frequency[0], 1.0f / scale) << context;
+    EXPECT_FLOAT_EQ(t.inverse_frequency[1], 0.01f / 2 / scale) << context;
+    EXPECT_FLOAT_EQ(t.concentration, 1.19f);
+  }
+}
+
 TEST(Rope, NoneHasNoPairs) {
   RopeSpec s;
   s.layout = RopeLayout::none, s.dims = 64;

@@ -25,8 +25,8 @@ StepInputs one_row() {
   return inputs;
 }
 
-/// The op list of a whole step as text.
-std::string traced(const std::string& file, StepTail tail) {
+/// The op list of a step over the first layers as text; 0: the whole step.
+std::string traced(const std::string& file, StepTail tail, uint32_t layers = 0) {
   const ModelFile model = open_model(oracles + file, {false, false, true});
   const auto backend = make_trace_backend();
   const Transformer transformer(model.spec, model.weights, *backend, {8, 4});
@@ -39,7 +39,8 @@ std::string traced(const std::string& file, StepTail tail) {
     inputs.blocks.push_back(g);
   }
   if (tail == StepTail::kv_only) inputs.output_rows.clear();
-  EXPECT_TRUE(backend->submit(transformer.record(tail), inputs, nullptr)->wait());
+  const LayerRange range{0, layers ? layers : static_cast<uint32_t>(model.spec.layers.size())};
+  EXPECT_TRUE(backend->submit(transformer.record({}, range, tail), inputs, nullptr)->wait());
   for (const std::string& hazard : backend->hazards()) ADD_FAILURE() << hazard;
   return backend->text();
 }
@@ -50,6 +51,15 @@ TEST(Transformer, GptOssIsTheGoldenList) {
 
 TEST(Transformer, LlamaIsTheGoldenList) {
   EXPECT_EQ(differs_from_golden(traced("llama/tiny.gguf", StepTail::logits), golden + "llama.txt"), "");
+}
+
+/// Embedding and layers as far as the family has more than one kind of them.
+TEST(Transformer, FamiliesAreTheirGoldenLists) {
+  const std::pair<const char*, uint32_t> families[] = {{"qwen2", 1}, {"qwen3", 1}, {"qwen3moe", 1}, {"mistral", 1},
+                                                       {"gemma3", 6}, {"phi3", 1}, {"smollm3", 4}};
+  for (const auto& [family, layers] : families) {
+    EXPECT_EQ(differs_from_golden(traced(std::string(family) + "/tiny.gguf", StepTail::logits, layers), golden + family + ".txt"), "");
+  }
 }
 
 TEST(Transformer, FoldersGiveTheGoldenListsToo) {

@@ -54,6 +54,10 @@ class GgufWriter:
     def bf16_tensor(self, name, x):
         self.tensor(name, x.shape, TYPE_BF16, bf16(x).tobytes())
 
+    def tensor_as(self, name, x):
+        """Matrices as bf16, vectors as f32, as converters do it."""
+        self.bf16_tensor(name, x) if x.ndim > 1 else self.f32_tensor(name, x)
+
     def write(self, path):
         infos, offset = [], 0
         for name, dims, kind, raw in self.tensors:

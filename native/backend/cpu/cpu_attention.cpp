@@ -126,9 +126,14 @@ void run(Step& s, const QkvRopeStore& op) {
          {&res.weight(op.wv), res.values(op.bv), v, width}});
   const RopeTable* rope = op.rope && res.rope(op.rope).layout != RopeLayout::none ? &res.rope(op.rope) : nullptr;
   const RopeAngles* angles = rope ? &angles_of(s, op.rope) : nullptr;
+  const float *q_norm = res.values(op.q_norm), *k_norm = res.values(op.k_norm);
   s.parallel(rows, 4, 8.0 * rows * (q.cols + width), [&](uint32_t, uint32_t r) {
-    for (uint32_t h = 0; rope && h < op.heads; ++h) rotate(*rope, *angles, r, q.row(r) + size_t(h) * op.head_dim);
-    for (uint32_t h = 0; rope && h < op.kv_heads; ++h) rotate(*rope, *angles, r, k + size_t(r) * width + h * op.head_dim);
+    auto turn = [&](float* head, const float* norm) {
+      if (norm) s.cpu.kernels.norm(head, norm, op.norm_eps, op.head_dim, head);
+      if (rope) rotate(*rope, *angles, r, head);
+    };
+    for (uint32_t h = 0; h < op.heads; ++h) turn(q.row(r) + size_t(h) * op.head_dim, q_norm);
+    for (uint32_t h = 0; h < op.kv_heads; ++h) turn(k + size_t(r) * width + h * op.head_dim, k_norm);
     const uint32_t position = s.inputs.positions[r], block = block_of(s.inputs, r, op.group, position, size);
     std::byte *keys = s.cpu.kv.keys(block, op.layer_in_group), *values = s.cpu.kv.values(block, op.layer_in_group);
     const float *from_k = k + size_t(r) * width, *from_v = v + size_t(r) * width;

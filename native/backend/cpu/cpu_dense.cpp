@@ -28,8 +28,17 @@ void run(Step& s, const Norm& op) {
 
 void run(Step& s, const LinearResidual& op) {
   BufferState& residual = s.cpu.resources.buffer(op.residual);
-  dense(s, op.x, s.cpu.resources.buffer(op.x).row(0), s.rows.rows,
-        {{&s.cpu.resources.weight(op.w), s.cpu.resources.values(op.b), residual.row(0), residual.cols, true}});
+  const Matrix& w = s.cpu.resources.weight(op.w);
+  const float *x = s.cpu.resources.buffer(op.x).row(0), *bias = s.cpu.resources.values(op.b), *weight = s.cpu.resources.values(op.norm);
+  const uint32_t rows = s.rows.rows, cols = residual.cols;
+  if (!weight) return dense(s, op.x, x, rows, {{&w, bias, residual.row(0), cols, true}});
+  float* y = s.cpu.temporary.need_as<float>(size_t(rows) * cols);
+  dense(s, op.x, x, rows, {{&w, bias, y, cols}});
+  s.parallel(rows, 8, 5.0 * rows * cols, [&](uint32_t, uint32_t r) {
+    float *row = y + size_t(r) * cols, *to = residual.row(r);
+    s.cpu.kernels.norm(row, weight, op.norm_eps, cols, row);
+    for (uint32_t n = 0; n < cols; ++n) to[n] += row[n];
+  });
 }
 
 void run(Step& s, const GateUp& op) {

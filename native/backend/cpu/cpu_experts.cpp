@@ -20,11 +20,17 @@ void choose(const float* logits, uint32_t count, uint32_t k, int32_t* experts) {
   }
 }
 
-void soften(const float* logits, uint32_t k, const int32_t* experts, float* weights) {
+void soften(const float* logits, const Router& op, const int32_t* experts, float* weights) {
+  const bool all = op.softmax == RouterSoftmax::all;
   float highest = -INFINITY, total = 0.0f;
-  for (uint32_t i = 0; i < k; ++i) highest = std::max(highest, logits[experts[i]]);
-  for (uint32_t i = 0; i < k; ++i) total += weights[i] = std::exp(logits[experts[i]] - highest);
-  for (uint32_t i = 0; i < k; ++i) weights[i] /= total;
+  for (uint32_t i = 0; i < op.k; ++i) highest = std::max(highest, logits[experts[i]]);
+  for (uint32_t e = 0; all && e < op.experts; ++e) highest = std::max(highest, logits[e]);
+  for (uint32_t e = 0; all && e < op.experts; ++e) total += std::exp(logits[e] - highest);
+  for (uint32_t i = 0; i < op.k; ++i) {
+    weights[i] = std::exp(logits[experts[i]] - highest);
+    if (!all) total += weights[i];
+  }
+  for (uint32_t i = 0; i < op.k; ++i) weights[i] /= total;
 }
 
 /// Sorts the routes (slot = row * k + i) by expert into cpu.slots; cpu.counts and cpu.active are the non-empty groups.
@@ -56,7 +62,7 @@ void run(Step& s, const Router& op) {
       const uint32_t row = s.rows.selected ? s.inputs.output_rows[r] : r;
       std::copy_n(&s.inputs.forced.experts[(size_t(op.layer) * s.inputs.rows() + row) * op.k], op.k, experts);
     }
-    soften(logits + size_t(r) * op.experts, op.k, experts, &routes.weights[size_t(r) * op.k]);
+    soften(logits + size_t(r) * op.experts, op, experts, &routes.weights[size_t(r) * op.k]);
   }
 }
 

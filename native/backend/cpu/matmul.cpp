@@ -131,7 +131,7 @@ void prepare(Step& s, std::initializer_list<const Matrix*> weights, Buffer buffe
 void compute_strip(Step& s, uint32_t thread, const Matrix& w, uint32_t expert, uint32_t strip, uint32_t group, float* out) {
   const uint64_t row = uint64_t(strip) * strip_rows;
   const Strip span{w.type,
-                   w.data + expert * w.expert_stride + row * w.row_stride,
+                   w.begin(expert) + row * w.row_stride,
                    w.row_stride,
                    w.scales ? w.scales + expert * w.scale_expert_stride + row * w.scale_row_stride : nullptr,
                    w.scale_row_stride,

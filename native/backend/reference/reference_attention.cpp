@@ -38,6 +38,14 @@ void run(Context& c, const QkvRopeStore& op) {
   matmul(c.resources.weight(op.wv), 0, c.resources.values(op.bv), x.row(0), x.cols, rows, v.data(), width);
   for (uint32_t r = 0; r < rows; ++r) {
     const uint32_t position = c.inputs.positions[r], block = block_of(c.inputs, r, op.group, position, size);
+    const float *q_norm = c.resources.values(op.q_norm), *k_norm = c.resources.values(op.k_norm);
+    for (uint32_t h = 0; q_norm && h < op.heads; ++h) {
+      norm(q.row(r) + h * op.head_dim, q_norm, op.norm_eps, op.head_dim, q.row(r) + h * op.head_dim);
+    }
+    for (uint32_t h = 0; k_norm && h < op.kv_heads; ++h) {
+      float* head = &k[size_t(r) * width + h * op.head_dim];
+      norm(head, k_norm, op.norm_eps, op.head_dim, head);
+    }
     if (op.rope) {
       const RopeTable& rope = c.resources.rope(op.rope);
       for (uint32_t h = 0; h < op.heads; ++h) rotate(rope, position, q.row(r) + h * op.head_dim);

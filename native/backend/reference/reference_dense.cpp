@@ -21,6 +21,13 @@ void matmul(const Matrix& w, uint32_t expert, const float* bias, const float* x,
   }
 }
 
+void norm(const float* x, const float* weight, float eps, uint32_t cols, float* out) {
+  double squares = 0.0;
+  for (uint32_t i = 0; i < cols; ++i) squares += double(x[i]) * x[i];
+  const double factor = 1.0 / std::sqrt(squares / cols + eps);
+  for (uint32_t i = 0; i < cols; ++i) out[i] = static_cast<float>(x[i] * factor * weight[i]);
+}
+
 float activate(Activation kind, float alpha, float limit, float gate, float up) {
   const double g = gate, u = up;
   switch (kind) {
@@ -49,12 +56,7 @@ void run(Context& c, const Norm& op) {
   const BufferState& x = c.resources.buffer(op.x);
   BufferState& out = c.resources.buffer(op.out);
   const float* weight = c.resources.values(op.weight);
-  for (uint32_t r = 0; r < c.rows.rows; ++r) {
-    double squares = 0.0;
-    for (uint32_t i = 0; i < x.cols; ++i) squares += double(x.row(r)[i]) * x.row(r)[i];
-    const double factor = 1.0 / std::sqrt(squares / x.cols + op.eps);
-    for (uint32_t i = 0; i < x.cols; ++i) out.row(r)[i] = static_cast<float>(x.row(r)[i] * factor * weight[i]);
-  }
+  for (uint32_t r = 0; r < c.rows.rows; ++r) norm(x.row(r), weight, op.eps, x.cols, out.row(r));
 }
 
 void run(Context& c, const LinearResidual& op) {
@@ -62,6 +64,11 @@ void run(Context& c, const LinearResidual& op) {
   BufferState& residual = c.resources.buffer(op.residual);
   std::vector<float> y(size_t(c.rows.rows) * residual.cols);
   matmul(c.resources.weight(op.w), 0, c.resources.values(op.b), x.row(0), x.cols, c.rows.rows, y.data(), residual.cols);
+  const float* weight = c.resources.values(op.norm);
+  for (uint32_t r = 0; weight && r < c.rows.rows; ++r) {
+    float* row = &y[size_t(r) * residual.cols];
+    norm(row, weight, op.norm_eps, residual.cols, row);
+  }
   for (size_t i = 0; i < y.size(); ++i) residual.row(0)[i] += y[i];
 }
 

@@ -37,7 +37,12 @@ void run(Context& c, const Router& op) {
     }
     double highest = -INFINITY, total = 0.0;
     for (uint32_t i = 0; i < op.k; ++i) highest = std::max(highest, double(logits[experts[i]]));
-    for (uint32_t i = 0; i < op.k; ++i) total += std::exp(logits[experts[i]] - highest);
+    if (op.softmax == RouterSoftmax::all) {
+      for (float logit : logits) highest = std::max(highest, double(logit));  // forced experts need not be the highest
+      for (float logit : logits) total += std::exp(logit - highest);
+    } else {
+      for (uint32_t i = 0; i < op.k; ++i) total += std::exp(logits[experts[i]] - highest);
+    }
     for (uint32_t i = 0; i < op.k; ++i) {
       routes.weights[size_t(r) * op.k + i] = static_cast<float>(std::exp(logits[experts[i]] - highest) / total);
     }

@@ -32,6 +32,9 @@ void run(Context& c, const Logits& op);
 void matmul(const Matrix& w, uint32_t expert, const float* bias, const float* x, uint64_t x_stride, uint32_t rows,
             float* out, uint64_t out_stride);
 
+/// out = x * rsqrt(mean(x^2) + eps) * weight; `out` may be `x`.
+void norm(const float* x, const float* weight, float eps, uint32_t cols, float* out);
+
 /// act(gate, up) as ops.h defines it.
 float activate(Activation kind, float alpha, float limit, float gate, float up);
 

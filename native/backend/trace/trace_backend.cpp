@@ -134,6 +134,9 @@ class Trace final : public TraceBackend {
     if (a == Activation::gelu_tanh) return " act=gelu_tanh";
     return " act=swiglu_oai(" + number(alpha) + "," + number(limit) + ")";
   }
+  std::string normed(const char* label, VectorRef v, float eps) const {
+    return v ? vec(label, v) + "*" + number(eps) : "";
+  }
   std::string rope(RopeRef r) const {
     if (r.id >= ropes_.size() || ropes_[r.id].layout == RopeLayout::none) return " rope=none";
     const RopeTable& t = ropes_[r.id];
@@ -145,7 +148,7 @@ class Trace final : public TraceBackend {
   std::string line(const Norm& o) { return " " + buf(o.x) + vec("w", o.weight) + " eps=" + number(o.eps) + " -> " + buf(o.out); }
   std::string line(const QkvRopeStore& o) {
     return " " + buf(o.x) + " " + mat(o.wq) + " " + mat(o.wk) + " " + mat(o.wv) + vec("bq", o.bq) + vec("bk", o.bk) +
-           vec("bv", o.bv) + rope(o.rope) + heads(o.heads, o.kv_heads, o.head_dim) + " -> " + buf(o.q) + " " +
+           vec("bv", o.bv) + normed("q_norm", o.q_norm, o.norm_eps) + normed("k_norm", o.k_norm, o.norm_eps) + rope(o.rope) + heads(o.heads, o.kv_heads, o.head_dim) + " -> " + buf(o.q) + " " +
            kv(o.group, o.layer_in_group);
   }
   std::string line(const Attention& o) {
@@ -153,11 +156,11 @@ class Trace final : public TraceBackend {
            " window=" + std::to_string(o.window) + " scale=" + number(o.scale) + " -> " + buf(o.out);
   }
   std::string line(const LinearResidual& o) {
-    return " " + buf(o.x) + " " + mat(o.w) + vec("b", o.b) + " += " + buf(o.residual);
+    return " " + buf(o.x) + " " + mat(o.w) + vec("b", o.b) + normed("norm", o.norm, o.norm_eps) + " += " + buf(o.residual);
   }
   std::string line(const Router& o) {
     return " " + buf(o.x) + " " + mat(o.w) + vec("b", o.b) + " top=" + std::to_string(o.k) + "/" + std::to_string(o.experts) +
-           " layer=" + std::to_string(o.layer) + " -> " + buf(o.routes);
+           (o.softmax == RouterSoftmax::all ? " softmax=all" : "") + " layer=" + std::to_string(o.layer) + " -> " + buf(o.routes);
   }
   std::string line(const GateUp& o) {
     return " " + buf(o.x) + " " + mat(o.gate) + " " + mat(o.up) + vec("bg", o.bg) + vec("bu", o.bu) +
