@@ -143,6 +143,10 @@ EngineOptions engine_options(Napi::Value value) {
   fields.read("precision", precision);
   if (precision != "exact" && precision != "fast") refuse(value.Env(), "options.precision", "'exact' or 'fast'");
   options.precision = precision == "exact" ? Precision::exact : Precision::fast;
+  std::string kv = "auto";
+  fields.read("kvType", kv);
+  if (kv != "auto" && kv != "f16" && kv != "q8") refuse(value.Env(), "options.kvType", "'auto', 'f16' or 'q8'");
+  options.kv_type = kv == "f16" ? KvType::f16 : kv == "q8" ? KvType::q8 : KvType::automatic;
   fields.read("threads", options.threads);
   fields.read("context", options.context);
   fields.read("kvBytes", options.kv_bytes);

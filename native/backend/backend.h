@@ -38,6 +38,8 @@ class Backend {
   /// e.g. "reference", "cpu/avx512"
   virtual std::string name() const = 0;
   virtual Precision precision() const = 0;
+  /// What keys and values are kept in; never `automatic`.
+  virtual KvType kv_type() const = 0;
 
   // Set-up, before the first submit. The views must outlive the backend where it says that it maps (cpu, reference).
   virtual WeightRef add_weight(const Matrix& matrix) = 0;
@@ -46,7 +48,7 @@ class Backend {
   virtual Buffer add_buffer(std::string_view name, uint32_t cols, uint32_t max_rows) = 0;
   virtual Buffer add_routes(uint32_t k, uint32_t max_rows) = 0;
 
-  /// Bytes of one block of this shape in this backend's KV type (f32 in exact, f16 in fast).
+  /// Bytes of one block of this shape in this backend's KV type.
   virtual uint64_t kv_block_bytes(const KvShape& shape) const = 0;
   /// Sets the shape once; then grows or shrinks the pool to `blocks` (shrinking frees the highest ids, which must be unused).
   /// New blocks are zero. Throws Error{out_of_ram | out_of_vram}.
@@ -75,9 +77,10 @@ struct CpuOptions {
   Precision precision = Precision::fast;
   uint32_t threads = 0;       // 0: every physical core
   std::string isa;            // "avx512", "avx2", "neon", "scalar"; "": the best that this processor has
+  KvType kv_type = KvType::automatic;
 };
 
-std::unique_ptr<Backend> make_reference_backend();
+std::unique_ptr<Backend> make_reference_backend(KvType kv_type = KvType::f32);
 std::unique_ptr<Backend> make_cpu_backend(const CpuOptions& options);
 
 }  // namespace hearth

@@ -44,8 +44,12 @@ class Deadline {
 };
 
 std::unique_ptr<Backend> make_backend(const EngineOptions& options) {
-  if (options.device == "reference") return make_reference_backend();
-  if (options.device == "cpu") return make_cpu_backend({options.precision, options.threads, ""});
+  const bool full = options.kv_type == KvType::automatic || options.kv_type == KvType::f32;
+  if (options.precision == Precision::exact && !full) {
+    throw Error(ErrorCode::invalid_request, "Exact precision keeps keys and values in float32. Leave their type out, or use fast precision.");
+  }
+  if (options.device == "reference") return make_reference_backend(options.kv_type);
+  if (options.device == "cpu") return make_cpu_backend({options.precision, options.threads, "", options.kv_type});
   throw Error(ErrorCode::invalid_request, "There is no device '" + options.device + "'.");
 }
 

@@ -14,6 +14,7 @@ struct Param {
   std::string isa;
   Precision precision;
   DType dense, moe;
+  KvType kv = KvType::automatic;
   friend void PrintTo(const Param& p, std::ostream* out) { *out << p.isa; }
 };
 
@@ -23,7 +24,7 @@ std::vector<Param> params() {
     list.push_back({isa, Precision::exact, DType::q8_0, DType::mxfp4});
     list.push_back({isa, Precision::fast, DType::q8_0, DType::mxfp4});
     list.push_back({isa, Precision::fast, DType::q4_1, DType::mxfp4_planes});
-    list.push_back({isa, Precision::fast, DType::bf16, DType::q5_0});
+    list.push_back({isa, Precision::fast, DType::bf16, DType::q5_0, KvType::q8});
     if (isa == "scalar") continue;  // one path for every number of rows, and slow
     list.push_back({isa, Precision::fast, DType::q4_k, DType::q6_k});
     list.push_back({isa, Precision::fast, DType::q5_k, DType::q5_1});
@@ -44,7 +45,7 @@ class BatchInvariance : public ::testing::TestWithParam<Param> {
  protected:
   const MiniWeights weights{config_of(GetParam())};
   const std::vector<int32_t> tokens = some_tokens(300, weights.config.vocabulary);
-  MiniModel model(uint32_t threads) const { return {weights, make_cpu_backend({GetParam().precision, threads, GetParam().isa})}; }
+  MiniModel model(uint32_t threads) const { return {weights, make_cpu_backend({GetParam().precision, threads, GetParam().isa, GetParam().kv})}; }
 
   /// Same bytes, with the first difference named.
   static void expect_same(const Floats& a, const Floats& b, uint32_t cols, const std::string& what) {
@@ -94,7 +95,7 @@ TEST_P(BatchInvariance, LongContextsAndBorders) {
   c.window = 128;
   const MiniWeights w(c);
   const std::vector<int32_t> many = some_tokens(620, c.vocabulary, 3);
-  MiniModel m(w, make_cpu_backend({GetParam().precision, 4, GetParam().isa}), 128);
+  MiniModel m(w, make_cpu_backend({GetParam().precision, 4, GetParam().isa, GetParam().kv}), 128);
   const Floats want = m.prompt(many, 620);
   for (uint32_t n : {126u, 127u, 128u, 129u, 131u, 511u, 512u, 513u}) {
     ASSERT_TRUE(m.step({m.part(many, n - 1, 1, 0)}));
@@ -103,7 +104,8 @@ TEST_P(BatchInvariance, LongContextsAndBorders) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, BatchInvariance, ::testing::ValuesIn(params()), [](const auto& p) {
-  return p.param.isa + (p.param.precision == Precision::exact ? "_exact_" : "_fast_") + type_name(p.param.dense) + "_" + type_name(p.param.moe);
+  const std::string kv = p.param.kv == KvType::q8 ? "q8kv_" : "";
+  return p.param.isa + (p.param.precision == Precision::exact ? "_exact_" : "_fast_") + kv + type_name(p.param.dense) + "_" + type_name(p.param.moe);
 });
 
 // --- the same model on every backend ------------------------------------------------------------------------------
@@ -114,6 +116,7 @@ std::vector<std::pair<std::string, std::unique_ptr<Backend>>> all_backends() {
   for (const std::string& isa : cpu::usable_isas()) {
     list.emplace_back(isa + " exact", make_cpu_backend({Precision::exact, 2, isa}));
     list.emplace_back(isa + " fast", make_cpu_backend({Precision::fast, 2, isa}));
+    list.emplace_back(isa + " fast q8", make_cpu_backend({Precision::fast, 2, isa, KvType::q8}));
   }
   return list;
 }

@@ -11,7 +11,7 @@ namespace {
 OpCases cases_for(const std::string& isa, Precision precision, uint32_t threads = 2) {
   OpCases c;
   c.make = [=] { return make_cpu_backend({precision, threads, isa}); };
-  c.int8 = c.f16_kv = precision == Precision::fast;
+  c.int8 = precision == Precision::fast;
   return c;
 }
 
@@ -85,38 +85,6 @@ TEST_P(CpuKernels, ExpertsWithNoneOneAndManyTokens) {
   }
   cases.experts(DType::q4_k, 3, 2, 256, 256, {0, 2, 2, 1});
 }
-TEST_P(CpuKernels, AttentionIsRightInChunksAndWindows) {
-  cases.attention({.length = 40, .chunk = 40});
-  cases.attention({.length = 40, .chunk = 7});
-  cases.attention({.block_size = 4, .window = 8, .length = 40, .chunk = 7});
-  cases.attention({.block_size = 1, .length = 20, .chunk = 3});
-  cases.attention({.block_size = 32, .length = 70, .chunk = 70});
-  cases.attention({.block_size = 16, .window = 128, .length = 150, .chunk = 64});
-  cases.attention({.heads = 16, .kv_heads = 2, .head_dim = 64, .length = 33, .chunk = 33});
-  cases.attention({.heads = 9, .kv_heads = 3, .head_dim = 40, .length = 33, .chunk = 33});
-  cases.attention({.heads = 3, .kv_heads = 1, .head_dim = 8, .length = 20, .chunk = 20, .sinks = false, .layout = RopeLayout::interleaved});
-  cases.attention({.heads = 2, .kv_heads = 1, .length = 1100, .chunk = 300});             // several splits
-  cases.attention({.heads = 2, .kv_heads = 1, .window = 600, .length = 1100, .chunk = 1100});  // a window across a split border
-}
-TEST_P(CpuKernels, HeadsAreNormedBeforeTheyAreRotated) {
-  cases.attention({.length = 20, .chunk = 7, .sinks = false, .norms = true});
-  cases.attention({.head_dim = 256, .length = 40, .chunk = 40, .sinks = false, .norms = true});
-  cases.attention({.length = 20, .chunk = 20, .layout = RopeLayout::interleaved, .norms = true});
-}
-TEST_P(CpuKernels, TheRestOfAHeadIsNotRotated) {
-  cases.attention({.length = 20, .chunk = 7, .rope_dims = 12});
-  cases.attention({.head_dim = 128, .length = 20, .chunk = 20, .rope_dims = 96});
-  cases.attention({.length = 20, .chunk = 20, .layout = RopeLayout::interleaved, .rope_dims = 8});
-}
-TEST_P(CpuKernels, ASingleRowOverALongContextSharesOutItsSplits) {
-  cases_for(GetParam().isa, GetParam().precision, 4).attention({.heads = 2, .kv_heads = 1, .length = 1030, .chunk = 103});
-}
-TEST_P(CpuKernels, TheSinkTakesItsShare) {
-  cases.sink_share(20, 0);
-  cases.sink_share(140, 128);
-  cases.sink_share(700, 0);
-}
-
 /// A NaN in the input must come out as an error, not as token 0 for ever.
 TEST_P(CpuKernels, NaNReachesTheLogitsAsAnError) {
   for (DType t : {DType::f32, DType::mxfp4, DType::q4_k}) {

@@ -4,23 +4,35 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <condition_variable>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <future>
+#include <limits>
 #include <map>
 #include <mutex>
 
 #include "engine/kv_plan.h"
+#include "model/model_file.h"
 
 namespace hearth {
 namespace {
 
 const std::string gpt_oss = std::string(HEARTH_FIXTURES) + "/oracles/gptoss/tiny.gguf";
 
-EngineOptions options_with(Precision precision) {
+struct Mode {
+  Precision precision;
+  KvType kv = KvType::automatic;
+  Mode(Precision precision, KvType kv = KvType::automatic) : precision(precision), kv(kv) {}
+};
+
+EngineOptions options_with(Mode mode) {
   EngineOptions options;
   options.model_path = gpt_oss;
-  options.precision = precision;
+  options.precision = mode.precision;
+  options.kv_type = mode.kv;
   options.threads = 2;
   options.context = 1024;
   return options;
@@ -70,9 +82,13 @@ std::vector<Request> eight() {
   return requests;
 }
 
-class EngineText : public testing::TestWithParam<Precision> {};
-INSTANTIATE_TEST_SUITE_P(BothPrecisions, EngineText, testing::Values(Precision::exact, Precision::fast),
-                         [](const auto& each) { return each.param == Precision::exact ? "exact" : "fast"; });
+class EngineText : public testing::TestWithParam<Mode> {};
+INSTANTIATE_TEST_SUITE_P(EveryMode, EngineText,
+                         testing::Values(Mode{Precision::exact}, Mode{Precision::fast}, Mode{Precision::fast, KvType::q8}),
+                         [](const auto& each) {
+                           if (each.param.precision == Precision::exact) return "exact";
+                           return each.param.kv == KvType::q8 ? "fast_q8" : "fast";
+                         });
 
 TEST_P(EngineText, IsTheSameAloneAndBesideSevenOthers) {
   const auto together = run(options_with(GetParam()), eight());
@@ -97,7 +113,8 @@ TEST_P(EngineText, IsTheSameWhenPreempted) {
   options.prefill_chunk = 64;
   options.context = 256;
   // f32: 4 layers * 2 KV heads * 32 * 2 * 4 bytes = 2 KiB a position in all, half of it a group; 30 blocks.
-  options.kv_bytes = 30ull * 16 * 1024 / (GetParam() == Precision::fast ? 2 : 1);
+  const uint64_t bytes_of_32 = GetParam().precision == Precision::exact ? 128 : GetParam().kv == KvType::q8 ? 36 : 64;
+  options.kv_bytes = 30ull * 16 * 1024 * bytes_of_32 / 128;
   uint64_t preemptions = 0;
   EXPECT_EQ(run(options, eight(), &preemptions), expected);
   EXPECT_GT(preemptions, 0u);
@@ -123,6 +140,90 @@ TEST_P(EngineText, IsTheSameAroundTheEdgeOfAWindowAndABlock) {
     options.prefill_chunk = 5;
     EXPECT_EQ(run(options, {r}).at(r.id), together.at(r.id)) << "prompt of " << r.prompt.size();
   }
+}
+
+/// Several splits of attention, and rows around the border where another one begins.
+TEST_P(EngineText, IsTheSameAroundFourThousandTokens) {
+  EngineOptions options = options_with(GetParam());
+  options.context = 4200;
+  options.prefill_chunk = 2048;
+  std::vector<Request> requests;
+  for (uint32_t length : {4095u, 4096u, 4097u}) requests.push_back(request(length, length, 8));
+  const auto together = run(options, requests);
+  for (const Request& r : requests) {
+    options.prefill_chunk = r.id == 4096 ? 7 : 128;
+    options.threads = r.id == 4095 ? 1 : 2;
+    EXPECT_EQ(run(options, {r}).at(r.id), together.at(r.id)) << "prompt of " << r.prompt.size();
+  }
+}
+
+TEST(Engine, ExactPrecisionRefusesCoarseKeysAndValues) {
+  try {
+    Engine::load(options_with({Precision::exact, KvType::q8}), {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code, ErrorCode::invalid_request);
+  }
+}
+
+/// Mean KL divergence of `other`'s next-token distributions from those of `base`.
+double mean_kl(const std::vector<float>& base, const std::vector<float>& other, size_t vocabulary) {
+  double total = 0.0;
+  for (size_t row = 0; row < base.size(); row += vocabulary) {
+    const auto sum_of = [&](const std::vector<float>& x) {
+      double sum = 0.0;
+      for (size_t i = 0; i < vocabulary; ++i) sum += std::exp(double(x[row + i]));
+      return std::log(sum);
+    };
+    const double a = sum_of(base), b = sum_of(other);
+    for (size_t i = 0; i < vocabulary; ++i) total += std::exp(base[row + i] - a) * ((base[row + i] - a) - (other[row + i] - b));
+  }
+  return total / double(base.size() / vocabulary);
+}
+
+TEST(Engine, KeysAndValuesInInt8MoveTheDistributionLittle) {
+  const std::string starter = std::string(HEARTH_FIXTURES) + "/../../resources/starter/starter.gguf";
+  EngineOptions options = options_with({Precision::fast, KvType::f16});
+  options.model_path = starter;
+  const auto f16 = Engine::load(options, {});
+  options.kv_type = KvType::q8;
+  const auto q8 = Engine::load(options, {});
+  const auto vocabulary = f16->model().vocabulary;
+  std::vector<TokenId> tokens;
+  for (uint32_t i = 0; i < 300; ++i) tokens.push_back(TokenId((i * 7919 + i * i * 31) % (vocabulary - 300)));
+  const double kl = mean_kl(f16->all_logits(tokens), q8->all_logits(tokens), vocabulary);
+  RecordProperty("mean_kl", std::to_string(kl));
+  std::printf("mean KL of q8 from f16: %.2e\n", kl);
+  EXPECT_LE(kl, 1e-3);
+}
+
+/// A weight that is not a number ends the request with an error at its first token.
+TEST(Engine, AWeightThatIsNoNumberIsAnErrorAndNotTokenZeroForEver) {
+  const auto copy = std::filesystem::temp_directory_path() / "hearth_engine_test_nan.gguf";
+  const Vector norm = open_model(gpt_oss, {}).weights.layers.at(1).mlp_norm;
+  std::ifstream in(gpt_oss, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  const size_t at = bytes.find(std::string(reinterpret_cast<const char*>(norm.data()), norm.size() * sizeof(float)));
+  ASSERT_NE(at, std::string::npos);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  std::memcpy(&bytes[at + 5 * sizeof(float)], &nan, sizeof nan);
+  std::ofstream(copy, std::ios::binary).write(bytes.data(), std::streamsize(bytes.size()));
+  for (Precision precision : {Precision::exact, Precision::fast}) {
+    EngineOptions options = options_with(precision);
+    options.model_path = copy.string();
+    const auto engine = Engine::load(options, {});
+    std::promise<Event> end;
+    engine->on_events([&] {
+      for (Event& e : engine->drain()) {
+        EXPECT_NE(e.kind, Event::Kind::token);
+        if (e.kind == Event::Kind::finished) end.set_value(std::move(e));
+      }
+    });
+    engine->submit(request(1, 40, 10));
+    EXPECT_EQ(end.get_future().get().error, ErrorCode::numeric_error);
+    engine->stop();
+  }
+  std::filesystem::remove(copy);
 }
 
 TEST(Engine, ALoadCanBeStoppedAtEveryStage) {

@@ -15,9 +15,9 @@ namespace {
 
 TEST(KvPool, NewBlocksAreZeroEvenWhereOldOnesLay) {
   KvPool pool;
-  pool.set_shape({16, 2, 8, {3, 1}}, 4);
+  pool.set_shape({16, 2, 8, {3, 1}}, KvType::f32);
   pool.resize(5);
-  auto size = KvPool::block_bytes({16, 2, 8, {3, 1}}, 4);
+  auto size = KvPool::block_bytes({16, 2, 8, {3, 1}}, KvType::f32);
   EXPECT_EQ(size, 3u * 2 * 16 * 2 * 8 * 4);
   std::fill_n(pool.keys(3, 0), size, std::byte{0xff});
   std::fill_n(pool.keys(2, 0), size, std::byte{0x11});
@@ -31,7 +31,7 @@ TEST(KvPool, NewBlocksAreZeroEvenWhereOldOnesLay) {
 
 TEST(KvPool, LayersOfABlockDoNotOverlap) {
   KvPool pool;
-  pool.set_shape({4, 1, 8, {2}}, 4);
+  pool.set_shape({4, 1, 8, {2}}, KvType::f32);
   pool.resize(2);
   EXPECT_EQ(pool.values(0, 0) - pool.keys(0, 0), 4 * 8 * 4);
   EXPECT_EQ(pool.keys(0, 1) - pool.values(0, 0), 4 * 8 * 4);
@@ -41,9 +41,9 @@ TEST(KvPool, LayersOfABlockDoNotOverlap) {
 TEST(KvPool, ShapeIsSetOnce) {
   KvPool pool;
   EXPECT_THROW(pool.resize(1), Error);
-  pool.set_shape({4, 1, 8, {2}}, 4);
-  EXPECT_NO_THROW(pool.set_shape({4, 1, 8, {2}}, 4));
-  EXPECT_THROW(pool.set_shape({8, 1, 8, {2}}, 4), Error);
+  pool.set_shape({4, 1, 8, {2}}, KvType::f32);
+  EXPECT_NO_THROW(pool.set_shape({4, 1, 8, {2}}, KvType::f32));
+  EXPECT_THROW(pool.set_shape({8, 1, 8, {2}}, KvType::f32), Error);
 }
 
 TEST(ThreadPool, EveryItemIsDoneExactlyOnce) {

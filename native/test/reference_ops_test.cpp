@@ -6,7 +6,7 @@
 namespace hearth::testing {
 namespace {
 
-const OpCases cases{make_reference_backend};
+const OpCases cases{[] { return make_reference_backend(); }};
 
 TEST(ReferenceOps, NormMatchesTheFormula) { cases.norm(); }
 TEST(ReferenceOps, EmbeddingOfEveryTypeLandsInTheRightRow) {
@@ -47,9 +47,17 @@ TEST(ReferenceOps, TheRestOfAHeadIsNotRotated) {
   cases.attention({.length = 20, .chunk = 7, .rope_dims = 12});
   cases.attention({.length = 20, .chunk = 20, .layout = RopeLayout::interleaved, .rope_dims = 8});
 }
+TEST(ReferenceOps, KeysAndValuesOfEveryTypeComeBack) {
+  for (KvType kv : {KvType::f16, KvType::q8}) {
+    OpCases typed{[=] { return make_reference_backend(kv); }};
+    typed.kv_type = kv;
+    typed.attention({.head_dim = 40, .length = 40, .chunk = 7});
+    typed.attention({.block_size = 4, .window = 8, .length = 40, .chunk = 7});
+  }
+}
 TEST(ReferenceOps, TheSinkTakesItsShare) {
-  cases.sink_share(20, 0);
-  cases.sink_share(140, 128);
+  cases.sink_share(20, 0, 20);
+  cases.sink_share(140, 128, 3);
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ class ToyBackend : public Backend {
 
   std::string name() const override { return "toy"; }
   Precision precision() const override { return Precision::exact; }
+  KvType kv_type() const override { return KvType::f32; }
   WeightRef add_weight(const Matrix&) override { return {0}; }
   VectorRef add_vector(const Vector&) override { return {0}; }
   RopeRef add_rope(const RopeTable&) override { return {0}; }

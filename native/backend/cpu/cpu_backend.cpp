@@ -5,6 +5,7 @@
 #include "backend/cpu/cpu_features.h"
 #include "backend/cpu/cpu_state.h"
 #include "backend/finished_ticket.h"
+#include "backend/finite_check.h"
 
 namespace hearth {
 namespace cpu {
@@ -21,10 +22,12 @@ namespace {
 class CpuBackend final : public Backend {
  public:
   explicit CpuBackend(const CpuOptions& options)
-      : state_(choose_kernels(options.isa), options.threads ? options.threads : physical_cores(), options.precision) {}
+      : state_(choose_kernels(options.isa), options.threads ? options.threads : physical_cores(), options.precision,
+               resolve(options.kv_type, options.precision)) {}
 
   std::string name() const override { return std::string("cpu/") + state_.kernels.isa; }
   Precision precision() const override { return state_.precision; }
+  KvType kv_type() const override { return state_.kv_type; }
 
   WeightRef add_weight(const Matrix& matrix) override { return state_.resources.add_weight(matrix); }
   VectorRef add_vector(const Vector& vector) override { return state_.resources.add_vector(vector); }
@@ -41,11 +44,11 @@ class CpuBackend final : public Backend {
     return state_.resources.add_routes(k, max_rows);
   }
 
-  uint64_t kv_block_bytes(const KvShape& shape) const override { return KvPool::block_bytes(shape, element()); }
+  uint64_t kv_block_bytes(const KvShape& shape) const override { return KvPool::block_bytes(shape, kv_type()); }
   void set_kv_shape(const KvShape& shape) override {
     const uint32_t size = shape.block_size;
     if (size == 0 || kv_split % size != 0) throw Error(ErrorCode::internal, "The KV block size must divide 512.");
-    state_.kv.set_shape(shape, element());
+    state_.kv.set_shape(shape, kv_type());
   }
   void resize_kv(uint32_t blocks) override { state_.kv.resize(blocks); }
   void read_kv_block(uint32_t block, std::byte* out) override { state_.kv.read(block, out); }
@@ -69,8 +72,6 @@ class CpuBackend final : public Backend {
   uint64_t scratch_bytes() const override { return state_.scratch_bytes(); }
 
  private:
-  uint32_t element() const { return state_.precision == Precision::fast ? 2 : 4; }
-
   bool run_all(const OpList& ops, const StepInputs& inputs, const std::atomic<bool>* abandon) {
     const std::vector<OpRows> rows = check_step(state_.resources, state_.kv, ops, inputs);
     for (RopeAngles& a : state_.angles) a.ready = false;
@@ -79,6 +80,7 @@ class CpuBackend final : public Backend {
       Step step{state_, inputs, rows[i], abandon};
       std::visit([&](const auto& op) { dispatch(step, op); }, ops[i]);
       forget_written(ops[i]);
+      if (checks_finite_ && !(abandon && *abandon)) check_finite(state_.resources, ops, i, rows[i]);
     }
     return !(abandon && abandon->load(std::memory_order_relaxed));  // the last op may have left items out
   }
@@ -96,6 +98,7 @@ class CpuBackend final : public Backend {
   }
 
   CpuState state_;
+  const bool checks_finite_ = finite_checks_wanted();
 };
 
 }  // namespace

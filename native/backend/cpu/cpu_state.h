@@ -65,17 +65,21 @@ struct RopeAngles {
   bool ready = false;
 };
 
+/// Consecutive rows of one sequence, and the splits that any of them sees.
+struct AttentionTile { uint32_t row, rows, first_split, splits; };
+
 struct ThreadScratch {
   Arena strip, out, attention;
 };
 
 struct CpuState {
-  CpuState(const Kernels& kernels, uint32_t threads, Precision precision)
-      : kernels(kernels), pool(threads), precision(precision), scratch(pool.threads()) {}
+  CpuState(const Kernels& kernels, uint32_t threads, Precision precision, KvType kv_type)
+      : kernels(kernels), pool(threads), precision(precision), kv_type(kv_type), scratch(pool.threads()) {}
 
   const Kernels& kernels;
   ThreadPool pool;
   const Precision precision;
+  const KvType kv_type;
   Resources resources;
   KvPool kv;
   std::vector<ThreadScratch> scratch;       // [threads]
@@ -85,10 +89,17 @@ struct CpuState {
   std::vector<uint32_t> order, counts;      // of prepare_grouped: row numbers, and how many each group has
   std::vector<uint32_t> records;            // of prepare_grouped: the same as records of QuantisedRows
   std::vector<uint32_t> slots, active, expert_begin;  // of the experts: routes sorted by expert, experts in use, ends
+  std::vector<AttentionTile> attention_tiles;
   Arena tiles, temporary, partial;
 
   uint64_t scratch_bytes() const;
 };
+
+/// The kernels of this backend's KV type.
+inline const AttentionKernels::Kv& kv_kernels(const CpuState& cpu) {
+  const AttentionKernels& k = cpu.kernels.attention;
+  return cpu.kv_type == KvType::q8 ? k.q8 : cpu.kv_type == KvType::f16 ? k.f16 : k.f32;
+}
 
 /// What an op sees.
 struct Step {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/cpu/attention.h"
 #include "backend/ops.h"
 #include "backend/weights.h"
 
@@ -15,7 +16,6 @@ namespace hearth::cpu {
 
 inline constexpr uint32_t strip_rows = 16;   // weight rows of one unit of work
 inline constexpr uint32_t tile_tokens = 12;  // most activation rows that a register tile takes at once
-inline constexpr uint32_t kv_split = 512;    // positions of one attention split, at absolute multiples
 
 /// Up to strip_rows rows of one weight matrix, as they lie in the file.
 struct Strip {
@@ -49,18 +49,6 @@ struct QuantRow {
   float* sum;
 };
 
-/// One row's query heads of one KV head over the positions [first, last] of one split.
-struct AttendJob {
-  const float* q;  // heads * head_dim, already rotated
-  uint32_t heads, head_dim, block_size;
-  float scale;
-  uint32_t first, last;
-  const std::byte* const* keys;    // per block from the split's first: this KV head's keys, [head_dim][block_size]
-  const std::byte* const* values;  // [block_size][head_dim]
-  float* scratch;                  // heads * (kv_split + 16)
-  float* out;                      // per head: maximum, sum, head_dim weighted values
-};
-
 struct Kernels {
   const char* isa;
   /// out[t * strip_rows + r] = W[r] . x[t], float32 in 16 lanes. `scratch`: strip_scratch_bytes(cols).
@@ -72,8 +60,7 @@ struct Kernels {
   void (*quantise)(const float* x, uint32_t cols, const QuantRow& to);
   void (*norm)(const float* x, const float* weight, float eps, uint32_t cols, float* out);
   void (*activate)(Activation kind, float alpha, float limit, const float* gate, const float* up, uint32_t n, float* out);
-  void (*attend_f32)(const AttendJob& job);
-  void (*attend_f16)(const AttendJob& job);
+  AttentionKernels attention;
 };
 
 /// Scratch that a strip kernel may use, 64-byte aligned.

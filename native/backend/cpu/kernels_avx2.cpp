@@ -9,12 +9,14 @@
 #include <cstring>
 
 #include "backend/half.h"
+#include "backend/kv_layout.h"
 
 namespace hearth::cpu {
 namespace {
 #include "backend/quant_rows.inl"
 #include "backend/cpu/simd_avx2.h"
 #include "backend/cpu/kernels_float.inl"
+#include "backend/cpu/attention.inl"
 #include "backend/cpu/codes.inl"
 
 /// Sixteen weight rows as signed codes, row by row, with their factors per block: scale, minimum, sub[block][16].
@@ -92,7 +94,7 @@ void strip_q8(const Strip& s, const QuantTile* tiles, uint32_t count, std::byte*
 }  // namespace
 
 const Kernels* avx2_kernels() {
-  static const Kernels table{"avx2", strip_f32, strip_q8, quantise, norm, activate, attend_f32, attend_f16};
+  static const Kernels table{"avx2", strip_f32, strip_q8, quantise, norm, activate, attention};
   return &table;
 }
 

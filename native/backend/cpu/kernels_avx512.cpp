@@ -14,12 +14,14 @@
 #include <cstring>
 
 #include "backend/half.h"
+#include "backend/kv_layout.h"
 
 namespace hearth::cpu {
 namespace {
 #include "backend/quant_rows.inl"
 #include "backend/cpu/simd_avx512.h"
 #include "backend/cpu/kernels_float.inl"
+#include "backend/cpu/attention.inl"
 #include "backend/cpu/codes.inl"
 #include "backend/cpu/sources_avx512.inl"
 #include "backend/cpu/gemv_avx512.inl"
@@ -27,7 +29,7 @@ namespace {
 }  // namespace
 
 const Kernels* avx512_kernels() {
-  static const Kernels table{"avx512", strip_f32, strip_q8, quantise, norm, activate, attend_f32, attend_f16};
+  static const Kernels table{"avx512", strip_f32, strip_q8, quantise, norm, activate, attention};
   return &table;
 }
 

@@ -2,7 +2,7 @@
 
 struct V { __m256 a, b; };
 constexpr uint32_t tile_rows = 2, tile_cols = 2;
-constexpr uint32_t value_heads = 2, value_chunks = 2;
+constexpr uint32_t attend_heads = 4, attend_units = 1;
 
 inline V zero() { return {_mm256_setzero_ps(), _mm256_setzero_ps()}; }
 inline V splat(float x) { return {_mm256_set1_ps(x), _mm256_set1_ps(x)}; }
@@ -20,6 +20,20 @@ inline V load_f16_part(const uint16_t* p, uint32_t low, uint32_t high) {
   alignas(32) uint16_t x[16] = {};
   for (uint32_t i = low; i < high; ++i) x[i] = p[i];
   return load_f16(x);
+}
+inline V load_i8(const int8_t* p) {
+  const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  return {_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(x)), _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_srli_si128(x, 8)))};
+}
+inline V load_i8_part(const int8_t* p, uint32_t low, uint32_t high) {
+  alignas(16) int8_t x[16] = {};
+  for (uint32_t i = low; i < high; ++i) x[i] = p[i];
+  return load_i8(x);
+}
+inline void store_f16(uint16_t* p, V x) {
+  auto* q = reinterpret_cast<__m128i*>(p);
+  _mm_storeu_si128(q, _mm256_cvtps_ph(x.a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  _mm_storeu_si128(q + 1, _mm256_cvtps_ph(x.b, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 inline __m256 widen_bf16(__m128i x) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(x), 16)); }
 inline V load_bf16(const uint16_t* p) {

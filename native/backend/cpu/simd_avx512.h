@@ -3,7 +3,7 @@
 
 struct V { __m512 v; };
 constexpr uint32_t tile_rows = 4, tile_cols = 4;    // register tile of the float matmul: weight rows x tokens
-constexpr uint32_t value_heads = 4, value_chunks = 4;  // register tile of attention's second half
+constexpr uint32_t attend_heads = 8, attend_units = 2;  // register tile of attention: heads x registers of positions or dimensions
 
 inline __mmask16 lanes(uint32_t low, uint32_t high) { return static_cast<__mmask16>((1u << high) - (1u << low)); }
 inline V zero() { return {_mm512_setzero_ps()}; }
@@ -14,6 +14,15 @@ inline V load_part(const float* p, uint32_t low, uint32_t high) { return {_mm512
 inline V load_f16(const uint16_t* p) { return {_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))}; }
 inline V load_f16_part(const uint16_t* p, uint32_t low, uint32_t high) {
   return {_mm512_cvtph_ps(_mm256_maskz_loadu_epi16(lanes(low, high), p))};
+}
+inline V load_i8(const int8_t* p) {
+  return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))))};
+}
+inline V load_i8_part(const int8_t* p, uint32_t low, uint32_t high) {
+  return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(lanes(low, high), p)))};
+}
+inline void store_f16(uint16_t* p, V a) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtps_ph(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 inline V widen_bf16(__m256i x) { return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16))}; }
 inline V load_bf16(const uint16_t* p) { return widen_bf16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))); }

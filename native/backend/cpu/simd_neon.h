@@ -3,7 +3,7 @@
 
 struct V { float32x4_t v[4]; };
 constexpr uint32_t tile_rows = 2, tile_cols = 2;
-constexpr uint32_t value_heads = 2, value_chunks = 2;
+constexpr uint32_t attend_heads = 4, attend_units = 1;
 
 template <typename F>
 inline V quarters(F f) { return {{f(0), f(1), f(2), f(3)}}; }
@@ -22,6 +22,20 @@ inline V load_f16_part(const uint16_t* p, uint32_t low, uint32_t high) {
   uint16_t x[16] = {};
   for (uint32_t i = low; i < high; ++i) x[i] = p[i];
   return load_f16(x);
+}
+inline V load_i8(const int8_t* p) {
+  const int8x16_t x = vld1q_s8(p);
+  const int16x8_t low = vmovl_s8(vget_low_s8(x)), high = vmovl_s8(vget_high_s8(x));
+  return {{vcvtq_f32_s32(vmovl_s16(vget_low_s16(low))), vcvtq_f32_s32(vmovl_s16(vget_high_s16(low))),
+           vcvtq_f32_s32(vmovl_s16(vget_low_s16(high))), vcvtq_f32_s32(vmovl_s16(vget_high_s16(high)))}};
+}
+inline V load_i8_part(const int8_t* p, uint32_t low, uint32_t high) {
+  int8_t x[16] = {};
+  for (uint32_t i = low; i < high; ++i) x[i] = p[i];
+  return load_i8(x);
+}
+inline void store_f16(uint16_t* p, V a) {
+  for (int i = 0; i < 4; ++i) vst1_u16(p + 4 * i, vreinterpret_u16_f16(vcvt_f16_f32(a.v[i])));
 }
 inline V load_bf16(const uint16_t* p) {
   return quarters([&](int i) { return vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(p + 4 * i), 16)); });

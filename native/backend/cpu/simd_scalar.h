@@ -3,7 +3,7 @@
 
 struct V { float v[16]; };
 constexpr uint32_t tile_rows = 1, tile_cols = 1;
-constexpr uint32_t value_heads = 1, value_chunks = 1;
+constexpr uint32_t attend_heads = 1, attend_units = 1;
 
 template <typename F>
 inline V each(F f) {
@@ -25,6 +25,15 @@ inline V load_f16_part(const uint16_t* p, uint32_t low, uint32_t high) {
   return r;
 }
 inline V load_f16(const uint16_t* p) { return load_f16_part(p, 0, 16); }
+inline V load_i8_part(const int8_t* p, uint32_t low, uint32_t high) {
+  V r = zero();
+  for (uint32_t i = low; i < high; ++i) r.v[i] = static_cast<float>(p[i]);
+  return r;
+}
+inline V load_i8(const int8_t* p) { return load_i8_part(p, 0, 16); }
+inline void store_f16(uint16_t* p, const V& a) {
+  for (uint32_t i = 0; i < 16; ++i) p[i] = float_to_half(a.v[i]);
+}
 inline V load_bf16_part(const uint16_t* p, uint32_t low, uint32_t high) {
   V r = zero();
   for (uint32_t i = low; i < high; ++i) r.v[i] = bf16_to_float(p[i]);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backend/half.h"
 #include "backend/reference/reference_ops.h"
 
 namespace hearth::reference {
@@ -21,9 +22,48 @@ void rotate(const RopeTable& rope, uint32_t position, float* head) {
   }
 }
 
-/// Element 0 of (kv head, slot) in a plane laid out [kv_heads][block_size][head_dim].
-float* slot(std::byte* plane, const KvShape& shape, uint32_t head, uint32_t index) {
-  return reinterpret_cast<float*>(plane) + (size_t(head) * shape.block_size + index) * shape.head_dim;
+/// One position of a head's plane, whose elements lie [block_size][head_dim] and whose scales [block_size][groups].
+struct Slot {
+  KvType type;
+  uint32_t head_dim;
+  std::byte* elements;
+  float* scales;  // q8 only
+};
+
+Slot slot(std::byte* plane, const KvPool& kv, uint32_t index) {
+  const uint32_t dim = kv.shape().head_dim, size = kv.shape().block_size;
+  const size_t element = kv.type() == KvType::q8 ? 1 : kv.type() == KvType::f16 ? 2 : 4;
+  auto* scales = reinterpret_cast<float*>(plane + kv_elements_bytes(kv.type(), size, dim));
+  return {kv.type(), dim, plane + size_t(index) * dim * element, scales + size_t(index) * kv_groups(dim)};
+}
+
+/// int8 with the scale max / 127 for every 32 values.
+void write_q8(const Slot& to, const float* x) {
+  auto* q = reinterpret_cast<int8_t*>(to.elements);
+  for (uint32_t g = 0; g < kv_groups(to.head_dim); ++g) {
+    const uint32_t first = g * kv_group, last = std::min(first + kv_group, to.head_dim);
+    float highest = 0.0f;
+    for (uint32_t d = first; d < last; ++d) highest = std::fabs(x[d]) <= highest ? highest : std::fabs(x[d]);
+    if (std::any_of(x + first, x + last, [](float v) { return std::isnan(v); })) highest = NAN;
+    to.scales[g] = highest / 127.0f;
+    for (uint32_t d = first; d < last; ++d) {
+      q[d] = std::isfinite(highest) && highest > 0.0f ? static_cast<int8_t>(std::nearbyint(x[d] * (127.0f / highest))) : int8_t(0);
+    }
+  }
+}
+
+void write(const Slot& to, const float* x) {
+  if (to.type == KvType::q8) return write_q8(to, x);
+  for (uint32_t d = 0; d < to.head_dim; ++d) {
+    if (to.type == KvType::f16) reinterpret_cast<uint16_t*>(to.elements)[d] = float_to_half(x[d]);
+    else reinterpret_cast<float*>(to.elements)[d] = x[d];
+  }
+}
+
+float read(const Slot& from, uint32_t d) {
+  if (from.type == KvType::q8) return float(reinterpret_cast<const int8_t*>(from.elements)[d]) * from.scales[d / kv_group];
+  if (from.type == KvType::f16) return half_to_float(reinterpret_cast<const uint16_t*>(from.elements)[d]);
+  return reinterpret_cast<const float*>(from.elements)[d];
 }
 
 }  // namespace
@@ -53,8 +93,8 @@ void run(Context& c, const QkvRopeStore& op) {
     }
     for (uint32_t h = 0; h < op.kv_heads; ++h) {
       const size_t from = size_t(r) * width + h * op.head_dim;
-      std::copy_n(&k[from], op.head_dim, slot(c.kv.keys(block, op.layer_in_group), c.kv.shape(), h, position % size));
-      std::copy_n(&v[from], op.head_dim, slot(c.kv.values(block, op.layer_in_group), c.kv.shape(), h, position % size));
+      write(slot(c.kv.keys(block, op.layer_in_group, h), c.kv, position % size), &k[from]);
+      write(slot(c.kv.values(block, op.layer_in_group, h), c.kv, position % size), &v[from]);
     }
   }
 }
@@ -71,15 +111,15 @@ void run(Context& c, const Attention& op) {
       const float* query = q.row(r) + h * op.head_dim;
       auto plane_slot = [&](bool values, uint32_t j) {
         const uint32_t block = block_of(c.inputs, r, op.group, j, size);
-        std::byte* plane = values ? c.kv.values(block, op.layer_in_group) : c.kv.keys(block, op.layer_in_group);
-        return slot(plane, c.kv.shape(), h / per_kv, j % size);
+        const uint32_t layer = op.layer_in_group, head = h / per_kv;
+        return slot(values ? c.kv.values(block, layer, head) : c.kv.keys(block, layer, head), c.kv, j % size);
       };
       scores.clear();
       double highest = sinks ? double(sinks[h]) : -INFINITY;
       for (uint32_t j = first; j <= position; ++j) {
-        const float* key = plane_slot(false, j);
+        const Slot key = plane_slot(false, j);
         double dot = 0.0;
-        for (uint32_t d = 0; d < op.head_dim; ++d) dot += double(query[d]) * key[d];
+        for (uint32_t d = 0; d < op.head_dim; ++d) dot += double(query[d]) * read(key, d);
         scores.push_back(dot * op.scale);
         highest = std::max(highest, scores.back());
       }
@@ -87,9 +127,9 @@ void run(Context& c, const Attention& op) {
       std::fill(sum.begin(), sum.end(), 0.0);
       for (uint32_t j = first; j <= position; ++j) {
         const double weight = std::exp(scores[j - first] - highest);
-        const float* value = plane_slot(true, j);
+        const Slot value = plane_slot(true, j);
         total += weight;
-        for (uint32_t d = 0; d < op.head_dim; ++d) sum[d] += weight * value[d];
+        for (uint32_t d = 0; d < op.head_dim; ++d) sum[d] += weight * read(value, d);
       }
       for (uint32_t d = 0; d < op.head_dim; ++d) out.row(r)[h * op.head_dim + d] = static_cast<float>(sum[d] / total);
     }

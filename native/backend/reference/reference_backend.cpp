@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "backend/finished_ticket.h"
+#include "backend/finite_check.h"
 #include "backend/reference/reference_ops.h"
 
 namespace hearth {
@@ -10,8 +11,10 @@ namespace {
 
 class ReferenceBackend final : public Backend {
  public:
+  explicit ReferenceBackend(KvType kv_type) : kv_type_(resolve(kv_type, Precision::exact)) {}
   std::string name() const override { return "reference"; }
   Precision precision() const override { return Precision::exact; }
+  KvType kv_type() const override { return kv_type_; }
 
   WeightRef add_weight(const Matrix& matrix) override { return resources_.add_weight(matrix); }
   VectorRef add_vector(const Vector& vector) override { return resources_.add_vector(vector); }
@@ -21,8 +24,8 @@ class ReferenceBackend final : public Backend {
   }
   Buffer add_routes(uint32_t k, uint32_t max_rows) override { return resources_.add_routes(k, max_rows); }
 
-  uint64_t kv_block_bytes(const KvShape& shape) const override { return KvPool::block_bytes(shape, sizeof(float)); }
-  void set_kv_shape(const KvShape& shape) override { kv_.set_shape(shape, sizeof(float)); }
+  uint64_t kv_block_bytes(const KvShape& shape) const override { return KvPool::block_bytes(shape, kv_type_); }
+  void set_kv_shape(const KvShape& shape) override { kv_.set_shape(shape, kv_type_); }
   void resize_kv(uint32_t blocks) override { kv_.resize(blocks); }
   void read_kv_block(uint32_t block, std::byte* out) override { kv_.read(block, out); }
   void write_kv_block(uint32_t block, const std::byte* in) override { kv_.write(block, in); }
@@ -48,6 +51,7 @@ class ReferenceBackend final : public Backend {
       if (abandon && abandon->load(std::memory_order_relaxed)) return false;
       reference::Context context{resources_, kv_, inputs, rows[i]};
       std::visit([&](const auto& op) { dispatch(context, op); }, ops[i]);
+      if (checks_finite_) check_finite(resources_, ops, i, rows[i]);
     }
     return true;
   }
@@ -57,12 +61,14 @@ class ReferenceBackend final : public Backend {
     if constexpr (requires { reference::run(context, op); }) reference::run(context, op);
   }
 
+  const KvType kv_type_;
+  const bool checks_finite_ = finite_checks_wanted();
   Resources resources_;
   KvPool kv_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_reference_backend() { return std::make_unique<ReferenceBackend>(); }
+std::unique_ptr<Backend> make_reference_backend(KvType kv_type) { return std::make_unique<ReferenceBackend>(kv_type); }
 
 }  // namespace hearth

@@ -10,7 +10,7 @@ namespace hearth::reference {
 /// What an op sees of the step.
 struct Context {
   Resources& resources;
-  KvPool& kv;  // float32
+  KvPool& kv;
   const StepInputs& inputs;
   OpRows rows;
 };

@@ -28,6 +28,7 @@ class Trace final : public TraceBackend {
   explicit Trace(Precision precision) : precision_(precision) {}
   std::string name() const override { return "trace"; }
   Precision precision() const override { return precision_; }
+  KvType kv_type() const override { return resolve(KvType::automatic, precision_); }
 
   WeightRef add_weight(const Matrix& m) override {
     weights_.push_back(m);
@@ -44,9 +45,7 @@ class Trace final : public TraceBackend {
   Buffer add_buffer(std::string_view name, uint32_t cols, uint32_t) override { return add({std::string(name), cols, 0}); }
   Buffer add_routes(uint32_t k, uint32_t) override { return add({"routes", 0, k}); }
 
-  uint64_t kv_block_bytes(const KvShape& shape) const override {
-    return KvPool::block_bytes(shape, precision_ == Precision::exact ? 4 : 2);
-  }
+  uint64_t kv_block_bytes(const KvShape& shape) const override { return KvPool::block_bytes(shape, kv_type()); }
   void set_kv_shape(const KvShape& shape) override { block_bytes_ = kv_block_bytes(shape); }
   void resize_kv(uint32_t) override {}
   void read_kv_block(uint32_t, std::byte* out) override { std::fill_n(out, block_bytes_, std::byte{0}); }

@@ -25,10 +25,14 @@ enum class Precision {
   fast,   // int8/f16 activations, f16 KV
 };
 
+/// What keys and values are kept in. q8: int8 with one scale for 32 values, about half of f16.
+enum class KvType { automatic, f32, f16, q8 };  // automatic: f32 in exact, f16 in fast
+
 struct EngineOptions {
   std::string model_path;        // a .gguf file (any part of a split one), a .safetensors folder, or a file in it
   std::string device = "cpu";    // "cpu" or "reference"
   Precision precision = Precision::fast;
+  KvType kv_type = KvType::automatic;  // exact keeps f32: another type is refused there
   uint32_t threads = 0;          // 0: every physical core
   uint32_t context = 0;          // tokens a sequence may hold; 0: the model's own, bounded by kv_bytes
   uint64_t kv_bytes = 0;         // upper bound of the KV pool in bytes; 0: a quarter of free memory
