@@ -30,6 +30,8 @@ export interface AppOptions {
   port?: number;
   /** Name or path of the model to load at the start; absent: the last one, else the one that ships. */
   model?: string;
+  /** How models are loaded, where it is not the usual way. */
+  load?: Partial<Omit<LoadOptions, 'path'>>;
   /** How children are started; absent: by fork. Electron gives its own. */
   spawn?: SpawnHost;
   /** What a person at the terminal should know. */
@@ -93,6 +95,7 @@ async function buildServices(
     spawn: options.spawn ?? forkHosts(entry('runtime')),
     telemetry,
     log: (level, text) => log[level](text),
+    ...(options.load && { load: options.load }),
   });
   closing.push(() => supervisor.close());
   const library = createLibrary({ folders: [dir.models], builtin: shipped.models, probe: supervisor.probe });

@@ -12,6 +12,7 @@ export interface BenchOptions {
   sequences: number[];
   repeat: number;
   threads?: number;
+  kv?: 'f16' | 'q8';
   exact?: boolean;
   json?: boolean;
   dataDir?: string;
@@ -21,8 +22,8 @@ export interface BenchOptions {
 const WARM_UP: BenchCase = { prefill: 64, decode: 4, sequences: 1 };
 
 export async function bench(model: string, options: BenchOptions, io: Io): Promise<void> {
-  const { threads, exact, dataDir } = options;
-  await withEngine({ load: { precision: precisionOf(exact), threads }, dataDir }, async (engine) => {
+  const { threads, kv, exact, dataDir } = options;
+  await withEngine({ load: { precision: precisionOf(exact), threads, kvType: kv }, dataDir }, async (engine) => {
     const ref = await modelRef(engine, model);
     const done = showLoading(engine, io);
     const { loadMs, kernels } = await engine.supervisor.load(ref);

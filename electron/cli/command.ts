@@ -44,6 +44,7 @@ function addServe(program: Command, io: Io, done: Done): void {
     .option('--port <n>', 'port to listen on; the next free one where it is taken (default: 4327)', port)
     .addOption(dataDir())
     .option('--model <model>', 'model to load at the start: a name or a path')
+    .addOption(kvType())
     .option('--json', 'first line of the output: {url, token, pid} as JSON; everything else goes to standard error')
     .action(async (options) => done(await serve(options, io)));
 }
@@ -61,6 +62,7 @@ function addRun(program: Command, io: Io, done: Done): void {
     .option('--seed <n>', 'the same seed gives the same answer', whole)
     .option('--system <text>', 'instructions')
     .option('--threads <n>', 'threads of the processor', count)
+    .addOption(kvType())
     .option('--exact', 'compute in 32-bit floats')
     .option('--json', 'one JSON object: text, reasoning, tokens, finish_reason, usage, timings')
     .addOption(dataDir())
@@ -76,6 +78,7 @@ function addLogits(program: Command, io: Io): void {
     .option('--exact', 'compute in 32-bit floats')
     .addOption(choice('--device <device>', 'what computes', ['cpu', 'reference']))
     .option('--threads <n>', 'threads of the processor', count)
+    .addOption(kvType())
     .option('--prefill-chunk <n>', 'most tokens read in one step', count)
     .option('--yarn-truncate', 'round the YaRN correction range, as ggml does')
     .addOption(dataDir())
@@ -90,6 +93,7 @@ function addBench(program: Command, io: Io): void {
     .option('--sequences <n,…>', 'how many at the same time', counts, [1])
     .option('--repeat <n>', 'measurements of each, for the median', count, 3)
     .option('--threads <n>', 'threads of the processor', count)
+    .addOption(kvType())
     .option('--exact', 'compute in 32-bit floats')
     .option('--json', 'one JSON object')
     .addOption(dataDir())
@@ -112,6 +116,10 @@ function addDoctor(program: Command, io: Io, done: Done): void {
 
 function dataDir(): Option {
   return new Option('--data-dir <dir>', 'where Hearth keeps its data').env('HEARTH_DATA_DIR');
+}
+
+function kvType(): Option {
+  return choice('--kv <type>', 'what keys and values are kept in; q8 takes about half (default: f16)', ['f16', 'q8']);
 }
 
 function choice(flags: string, description: string, values: string[]): Option {

@@ -10,6 +10,7 @@ export interface LogitsOptions {
   exact?: boolean;
   device?: 'cpu' | 'reference';
   threads?: number;
+  kv?: 'f16' | 'q8';
   prefillChunk?: number;
   yarnTruncate?: boolean;
   dataDir?: string;
@@ -17,8 +18,8 @@ export interface LogitsOptions {
 
 export async function logits(model: string, options: LogitsOptions, io: Io): Promise<void> {
   const tokens = readTokens(options.tokens);
-  const { exact, device, threads, prefillChunk, yarnTruncate, dataDir } = options;
-  const load = { precision: precisionOf(exact), device, threads, prefillChunk, yarnTruncate };
+  const { exact, device, threads, kv, prefillChunk, yarnTruncate, dataDir } = options;
+  const load = { precision: precisionOf(exact), device, threads, kvType: kv, prefillChunk, yarnTruncate };
   await withEngine({ load, dataDir }, async (engine) => {
     const ref = await modelRef(engine, model);
     const result = await engine.supervisor.call(ref, 'logits', { tokens });

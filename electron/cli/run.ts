@@ -17,6 +17,7 @@ export interface RunOptions {
   seed?: number;
   system?: string;
   threads?: number;
+  kv?: 'f16' | 'q8';
   exact?: boolean;
   json?: boolean;
   dataDir?: string;
@@ -57,8 +58,8 @@ async function inProcess(
   printer: Printer,
   signal: AbortSignal,
 ): Promise<void> {
-  const { exact, threads, dataDir } = options;
-  await withEngine({ load: { precision: precisionOf(exact), threads }, dataDir }, async (engine) => {
+  const { exact, threads, kv, dataDir } = options;
+  await withEngine({ load: { precision: precisionOf(exact), threads, kvType: kv }, dataDir }, async (engine) => {
     const ref = await modelRef(engine, model);
     const done = showLoading(engine, io);
     const loaded = await engine.supervisor.load(ref).finally(done);

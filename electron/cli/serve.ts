@@ -6,6 +6,7 @@ export interface ServeOptions {
   port?: number;
   dataDir?: string;
   model?: string;
+  kv?: 'f16' | 'q8';
   json?: boolean;
 }
 
@@ -20,6 +21,7 @@ export async function serve(options: ServeOptions, io: Io): Promise<number | und
       port: options.port,
       dataDir: options.dataDir,
       model: options.model,
+      load: { kvType: options.kv },
       say: (line) => io.err(`${line}\n`),
     });
   } catch (error) {

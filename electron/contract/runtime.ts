@@ -11,6 +11,8 @@ export const loadOptions = z.object({
   path: z.string(),
   device: z.enum(['cpu', 'reference']).default('cpu'),
   precision: z.enum(['fast', 'exact']).default('fast'),
+  /** What keys and values are kept in: q8 is about half of f16. 'auto': f16, and 32-bit floats in exact. */
+  kvType: z.enum(['auto', 'f16', 'q8']).default('auto'),
   threads: z.int().min(0).default(0),
   /** Tokens that a sequence may hold; 0: the model's own, bounded by memory. */
   context: z.int().min(0).default(0),

@@ -109,6 +109,8 @@ export interface NativeLoadOptions {
   /** 'cpu' (default) or 'reference'. */
   device?: string;
   precision?: 'exact' | 'fast';
+  /** 'auto' (default): float32 in exact, f16 in fast. Exact refuses the others. */
+  kvType?: 'auto' | 'f16' | 'q8';
   threads?: number;
   context?: number;
   kvBytes?: number;

@@ -24,8 +24,9 @@ describe.skipIf(missingOracles ?? (addonPath() === null && 'the addon is not bui
   let vocabulary: number;
   let exact: Float32Array;
 
-  const logits = async (precision: 'exact' | 'fast') => {
-    const engine = await loadAddon().load({ modelPath: smollm2(), precision, threads: 2, context: 512 }).engine;
+  const logits = async (precision: 'exact' | 'fast', kvType: 'auto' | 'f16' | 'q8' = 'auto') => {
+    const options = { modelPath: smollm2(), precision, kvType, threads: 2, context: 512 };
+    const engine = await loadAddon().load(options).engine;
     const all = await engine.allLogits(tokens);
     await engine.close();
     return all;
@@ -47,17 +48,23 @@ describe.skipIf(missingOracles ?? (addonPath() === null && 'the addon is not bui
     expect(worst).toBeLessThanOrEqual(1e-3);
   });
 
-  it('stay nearly the same when computed fast', { timeout: 300_000 }, async () => {
-    const fast = await logits('fast');
+  const meanDivergence = (what: string, base: Float32Array, other: Float32Array) => {
     const each = Array.from({ length: POSITIONS }, (_, row) => {
       const [from, to] = [row * vocabulary, (row + 1) * vocabulary];
-      return divergence(exact.subarray(from, to), fast.subarray(from, to));
+      return divergence(base.subarray(from, to), other.subarray(from, to));
     });
     const mean = each.reduce((sum, value) => sum + value, 0) / POSITIONS;
-    console.info(
-      `mean divergence of fast from exact: ${mean.toExponential(2)}, worst ${Math.max(...each).toExponential(2)}`,
-    );
-    expect(mean).toBeLessThanOrEqual(1e-4);
+    console.info(`mean divergence of ${what}: ${mean.toExponential(2)}, worst ${Math.max(...each).toExponential(2)}`);
+    return mean;
+  };
+
+  it('stay nearly the same when computed fast', { timeout: 300_000 }, async () => {
+    expect(meanDivergence('fast from exact', exact, await logits('fast'))).toBeLessThanOrEqual(1e-4);
+  });
+
+  it('move little when keys and values are kept in int8', { timeout: 300_000 }, async () => {
+    const [f16, q8] = [await logits('fast', 'f16'), await logits('fast', 'q8')];
+    expect(meanDivergence('q8 from f16', f16, q8)).toBeLessThanOrEqual(2e-3);
   });
 });
 
