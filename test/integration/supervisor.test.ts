@@ -98,6 +98,24 @@ describe.skipIf(missing)('real runtimes', () => {
     expect(isAlive(pid)).toBe(false);
   });
 
+  it('answer for a second model while the first is still writing, and let that finish', async () => {
+    const second = { name: 'tiny', path: new URL('../fixtures/oracles/gptoss/tiny.gguf', import.meta.url).pathname };
+    const long = chat('Count to fifty.', { maxTokens: 400, sampling: { seed: 42, temperature: 1.2 } });
+    const alone = await collect(supervisor.generate(model, long));
+    const first = supervisor.generate(model, long);
+    const begun = first[Symbol.asyncIterator]();
+    const head = [await begun.next(), await begun.next(), await begun.next()];
+    const tokens: GenerateWork = { input: { kind: 'tokens', tokens: [1, 2, 3] }, sampling: { seed: 1 }, maxTokens: 4 };
+    const [other, rest] = await Promise.all([
+      collect(supervisor.generate(second, tokens)),
+      collect({ [Symbol.asyncIterator]: () => begun }),
+    ]);
+    expect(other.end?.reason).toBe('length');
+    expect(rest.end?.reason).toBe(alone.end?.reason);
+    const given = head.flatMap(({ value }) => (value?.kind === 'parts' ? value.tokenIds : []));
+    expect([...given, ...rest.tokens]).toEqual(alone.tokens);
+  });
+
   it('tell what is wrong with a file that is no model', async () => {
     const path = new URL('engine-model.ts', import.meta.url).pathname;
     await expect(supervisor.probe.inspect(path)).rejects.toMatchObject({ code: 'bad_file' });
