@@ -112,16 +112,20 @@ describe.skipIf(missingOracles)('vocabularies of the model families', () => {
     python([script('tokenizer_families.py'), folder, ...NAMES.map((n) => paths[n])]);
   }, 300_000);
 
-  it.each(['qwen2', 'llama-bpe', 'tekken', 'spm', 'gemma'])("agree with Hugging Face's Rust tokenizers: %s", (family) => {
-    const source = JSON.parse(readFileSync(join(folder, `${family}.source.json`), 'utf8')) as TokenizerSource;
-    const tokenizerJson = readFileSync(join(folder, `${family}.json`), 'utf8');
-    for (const tokenizer of [createTokenizer(source), createTokenizer({ model: '', tokenizerJson })]) {
-      // The oracle's NFC is of an older Unicode than ours: it orders the marks of the noise otherwise.
-      for (const name of family === 'qwen2' ? NAMES.slice(0, 3) : NAMES) {
-        compareLossy(tokenizer, readFileSync(paths[name], 'utf8'), int32(`${paths[name]}.${family}`));
+  it.each(['qwen2', 'llama-bpe', 'tekken', 'spm', 'gemma'])(
+    "agree with Hugging Face's Rust tokenizers: %s",
+    (family) => {
+      const source = JSON.parse(readFileSync(join(folder, `${family}.source.json`), 'utf8')) as TokenizerSource;
+      const tokenizerJson = readFileSync(join(folder, `${family}.json`), 'utf8');
+      for (const tokenizer of [createTokenizer(source), createTokenizer({ model: '', tokenizerJson })]) {
+        // The oracle's NFC is of an older Unicode than ours: it orders the marks of the noise otherwise.
+        for (const name of family === 'qwen2' ? NAMES.slice(0, 3) : NAMES) {
+          compareLossy(tokenizer, readFileSync(paths[name], 'utf8'), int32(`${paths[name]}.${family}`));
+        }
       }
-    }
-  }, 120_000);
+    },
+    120_000,
+  );
 });
 
 /** As compare, without the way back: this vocabulary lacks some bytes. */
