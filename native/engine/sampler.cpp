@@ -5,8 +5,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
+#include "engine/fast_math.h"
 #include "engine/philox.h"
 #include "hearth/error.h"
 
@@ -17,17 +17,12 @@ namespace {
 constexpr float least_temperature = 1e-6f;
 constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 
-/// The largest logit; every logit is checked on the way.
+/// The largest logit; every logit is checked.
 float checked_max(const float* logits, uint32_t vocabulary) {
-  float largest = minus_infinity;
-  // A sum of products with zero is NaN as soon as one logit is NaN or infinite, and vectorises.
-  float poison = 0.0f;
-  for (uint32_t t = 0; t < vocabulary; ++t) {
-    poison += logits[t] * 0.0f;
-    largest = std::max(largest, logits[t]);
+  if (!all_finite(logits, vocabulary)) {
+    throw Error(ErrorCode::numeric_error, "The model produced a value that is not a number.");
   }
-  if (!(poison == 0.0f)) throw Error(ErrorCode::numeric_error, "The model produced a value that is not a number.");
-  return largest;
+  return max_in_lanes(logits, vocabulary);
 }
 
 bool has_penalties(const Sampling& s) {
@@ -69,11 +64,11 @@ void adjust(const SampleInput& input, std::vector<float>& values) {
 
 /// The first of the largest values. Throws when all are forbidden.
 uint32_t argmax(const std::vector<float>& values) {
-  const auto best = std::max_element(values.begin(), values.end());
-  if (*best == minus_infinity) {
+  const float largest = max_in_lanes(values.data(), values.size());
+  if (largest == minus_infinity) {
     throw Error(ErrorCode::invalid_request, "The mask and the banned tokens leave no token to choose from.");
   }
-  return static_cast<uint32_t>(best - values.begin());
+  return static_cast<uint32_t>(std::find(values.begin(), values.end(), largest) - values.begin());
 }
 
 /// Orders token ids by (value descending, id ascending): one order, whatever the algorithm that uses it.
@@ -90,13 +85,31 @@ size_t bucket_of(float value, float largest, float scale) {
   return static_cast<size_t>(std::min((largest - value) * scale * 8.0f, float(buckets - 1)));
 }
 
-/// Keeps the most likely tokens that together hold `top_p` of the probability; the token that crosses the line stays.
+/// The k most likely tokens in the order of their ids. A heap whose least is in front: few tokens get past it.
+void keep_top_k(const std::vector<float>& values, uint32_t k, std::vector<uint32_t>& candidates) {
+  const MoreLikely order{values.data()};
+  candidates.clear();
+  float least = minus_infinity;
+  for (uint32_t t = 0; t < values.size(); ++t) {
+    if (!(values[t] > least)) continue;  // equals of the least came later, so they lose; so does what is forbidden
+    if (candidates.size() == k) {
+      std::pop_heap(candidates.begin(), candidates.end(), order);
+      candidates.pop_back();
+    }
+    candidates.push_back(t);
+    std::push_heap(candidates.begin(), candidates.end(), order);
+    if (candidates.size() == k) least = values[candidates.front()];
+  }
+  std::sort(candidates.begin(), candidates.end());
+}
+
+/// Keeps the most likely tokens that together hold `wanted` of the weight; the token that crosses the line stays.
 /// Whole buckets are summed first, so that only the tokens of the bucket with the line in it are ever sorted.
-void keep_top_p(std::vector<uint32_t>& candidates, const std::vector<float>& values, double top_p, float scale, float largest) {
-  const auto weight = [&](uint32_t t) { return std::exp((values[t] - largest) * scale); };
+void keep_top_p(SamplerScratch& scratch, double wanted, float scale, float largest) {
+  const std::vector<float>& values = scratch.values;
+  std::vector<uint32_t>& candidates = scratch.candidates;
   std::array<double, buckets> mass{};
-  for (uint32_t t : candidates) mass[bucket_of(values[t], largest, scale)] += weight(t);
-  const double wanted = top_p * std::accumulate(mass.begin(), mass.end(), 0.0);
+  for (uint32_t t : candidates) mass[bucket_of(values[t], largest, scale)] += scratch.all_weights[t];
   double sum = 0.0;
   size_t line = 0;
   while (line + 1 < buckets && sum + mass[line] < wanted) sum += mass[line++];
@@ -107,7 +120,7 @@ void keep_top_p(std::vector<uint32_t>& candidates, const std::vector<float>& val
   }
   std::sort(at_line.begin(), at_line.end(), MoreLikely{values.data()});
   size_t kept = 0;
-  while (kept < at_line.size() && sum < wanted) sum += weight(at_line[kept++]);
+  while (kept < at_line.size() && sum < wanted) sum += scratch.all_weights[at_line[kept++]];
   at_line.resize(kept);
 
   std::sort(at_line.begin(), at_line.end());
@@ -119,49 +132,79 @@ void keep_top_p(std::vector<uint32_t>& candidates, const std::vector<float>& val
 
 /// Which tokens remain after top-k, top-p and min-p; `weights` beside them, relative to the most likely one's 1.
 void filter(const Sampling& s, float largest, SamplerScratch& scratch) {
-  const std::vector<float>& values = scratch.values;
+  const std::vector<float>& all = scratch.all_weights;
   std::vector<uint32_t>& candidates = scratch.candidates;
-  const float scale = 1.0f / s.temperature;
-  candidates.clear();
-  for (uint32_t t = 0; t < values.size(); ++t) {
-    if (values[t] > minus_infinity) candidates.push_back(t);
+  double total = 0.0;
+  if (s.top_k > 0 && s.top_k < all.size()) {
+    keep_top_k(scratch.values, s.top_k, candidates);
+    for (uint32_t t : candidates) total += all[t];
+  } else {
+    total = sum_in_lanes(all.data(), all.size());
+    // Tokens below this line could not hold the rest of the probability were they all: none is among the top p.
+    const auto line = static_cast<float>(0.5 * (1.0 - s.top_p) * total / double(all.size()));
+    candidates.clear();
+    for (uint32_t t = 0; t < all.size(); ++t) {
+      if (all[t] > 0.0f && all[t] >= line) candidates.push_back(t);
+    }
   }
-  if (s.top_k > 0 && s.top_k < candidates.size()) {
-    std::nth_element(candidates.begin(), candidates.begin() + s.top_k, candidates.end(), MoreLikely{values.data()});
-    candidates.resize(s.top_k);
-    std::sort(candidates.begin(), candidates.end());  // the order of what remains may not depend on the selection
-  }
-  if (s.top_p < 1.0f) keep_top_p(candidates, values, s.top_p, scale, largest);
+  if (s.top_p < 1.0f) keep_top_p(scratch, s.top_p * total, 1.0f / s.temperature, largest);
   scratch.weights.clear();
   size_t kept = 0;
   for (uint32_t t : candidates) {
-    const float weight = std::exp((values[t] - largest) * scale);
-    if (weight < s.min_p) continue;
+    if (all[t] < s.min_p) continue;
     candidates[kept++] = t;
-    scratch.weights.push_back(weight);
+    scratch.weights.push_back(all[t]);
   }
   candidates.resize(kept);
 }
 
-TokenId draw(const SamplerScratch& scratch, double uniform) {
+/// The index where the running sum of weights passes `uniform` of their total. Blocks are summed first.
+size_t draw(const std::vector<float>& weights, double uniform) {
+  constexpr size_t block = 512;
+  const auto sum_of = [&](size_t begin) { return sum_in_lanes(&weights[begin], std::min(block, weights.size() - begin)); };
   double total = 0.0;
-  for (float weight : scratch.weights) total += weight;
+  for (size_t begin = 0; begin < weights.size(); begin += block) total += sum_of(begin);
   const double target = uniform * total;
   double sum = 0.0;
-  size_t last = 0;
-  for (size_t i = 0; i < scratch.weights.size(); ++i) {
-    if (scratch.weights[i] <= 0.0f) continue;
-    sum += scratch.weights[i];
-    last = i;
-    if (sum > target) break;
+  size_t begin = 0;
+  for (; begin + block < weights.size(); begin += block) {
+    const double with = sum + sum_of(begin);
+    if (with > target) break;
+    sum = with;
   }
-  return static_cast<TokenId>(scratch.candidates[last]);
+  for (size_t i = begin; i < weights.size(); ++i) {
+    sum += weights[i];
+    if (weights[i] > 0.0f && sum > target) return i;
+  }
+  // The sums differ in their last bits: the last token that is possible at all.
+  size_t last = weights.size() - 1;
+  while (last > 0 && weights[last] <= 0.0f) --last;
+  return last;
+}
+
+/// From adjusted values to a token, by chance.
+uint32_t draw_token(const Sampling& s, uint64_t position, float largest, SamplerScratch& scratch) {
+  const float scale = 1.0f / s.temperature;
+  scratch.all_weights.resize(scratch.values.size());
+  const float* values = scratch.values.data();
+  float* weights = scratch.all_weights.data();
+  for (size_t t = 0; t < scratch.values.size(); ++t) weights[t] = exp_of_negative((values[t] - largest) * scale);
+  const double uniform = uniform_at(s.seed, position);
+  if (s.top_k == 0 && s.top_p >= 1.0f && s.min_p <= 0.0f) return static_cast<uint32_t>(draw(scratch.all_weights, uniform));
+  filter(s, largest, scratch);
+  return scratch.candidates[draw(scratch.weights, uniform)];
 }
 
 /// log of the sum of exp(logit - largest).
 double log_normaliser(const float* logits, uint32_t vocabulary, float largest) {
+  constexpr uint32_t block = 512;
+  float weights[block];
   double total = 0.0;
-  for (uint32_t t = 0; t < vocabulary; ++t) total += std::exp(logits[t] - largest);
+  for (uint32_t begin = 0; begin < vocabulary; begin += block) {
+    const uint32_t count = std::min(block, vocabulary - begin);
+    for (uint32_t i = 0; i < count; ++i) weights[i] = exp_of_negative(logits[begin + i] - largest);
+    total += sum_in_lanes(weights, count);
+  }
   return std::log(total);
 }
 
@@ -195,8 +238,7 @@ Sampled sample(const SampleInput& input, SamplerScratch& scratch) {
   adjust(input, scratch.values);
   uint32_t token = argmax(scratch.values);
   if (s.temperature >= least_temperature) {
-    filter(s, scratch.values[token], scratch);
-    token = static_cast<uint32_t>(draw(scratch, uniform_at(s.seed, input.position)));
+    token = draw_token(s, input.position, scratch.values[token], scratch);
   }
   if (s.logprobs >= 0) {
     return scored(input.logits, input.vocabulary, largest_raw, static_cast<TokenId>(token), static_cast<uint32_t>(s.logprobs));

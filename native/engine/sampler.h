@@ -40,7 +40,8 @@ struct Sampled {
 /// Memory that is reused from row to row.
 struct SamplerScratch {
   std::vector<float> values;         // [vocabulary], adjusted logits
-  std::vector<uint32_t> candidates;  // token ids
+  std::vector<float> all_weights;    // [vocabulary], relative to the most likely one's 1
+  std::vector<uint32_t> candidates;  // token ids, where a filter is set
   std::vector<float> weights;        // of candidates, unnormalised
 };
 

@@ -11,6 +11,7 @@
 #include <random>
 #include <set>
 
+#include "engine/fast_math.h"
 #include "engine/philox.h"
 #include "hearth/error.h"
 
@@ -69,6 +70,33 @@ std::vector<double> softmax(const std::vector<float>& logits, double temperature
 }
 
 const std::vector<float> eight{0.3f, -1.0f, 2.0f, 1.1f, 0.0f, 1.9f, -0.4f, 0.9f};
+
+TEST(Sampler, TheExponentialIsRight) {
+  double worst = 0;
+  for (float x = 0.0f; x > -86.9f; x -= 0.00137f) worst = std::max(worst, std::abs(exp_of_negative(x) / std::exp(double(x)) - 1.0));
+  EXPECT_LT(worst, 3e-7);
+  EXPECT_EQ(exp_of_negative(0.0f), 1.0f);
+  for (float x : {-88.0f, -1e30f, -std::numeric_limits<float>::infinity()}) EXPECT_EQ(exp_of_negative(x), 0.0f);
+}
+
+TEST(Sampler, DrawsFromALargeVocabularyByItsWeights) {
+  // 3000 tokens over several blocks: the share of each third of the vocabulary.
+  Row row{std::vector<float>(3000, 0.0f), {}};
+  for (size_t t = 1000; t < 2000; ++t) row.logits[t] = std::log(3.0f);
+  std::array<int, 3> seen{};
+  for (int i = 0; i < 20'000; ++i) ++seen[size_t(row.at(i).token) / 1000];
+  EXPECT_NEAR(seen[1] / 20'000.0, 0.6, 0.015);
+  EXPECT_NEAR(seen[0] / 20'000.0, 0.2, 0.012);
+}
+
+TEST(Sampler, TopKTakesTheLowestIndexOnTies) {
+  Row row{std::vector<float>(1000, 1.0f), {}};
+  row.logits[700] = 2.0f;
+  row.sampling.top_k = 3;
+  std::set<TokenId> tokens;
+  for (int i = 0; i < 300; ++i) tokens.insert(row.at(i).token);
+  EXPECT_EQ(tokens, (std::set<TokenId>{0, 1, 700}));
+}
 
 TEST(Sampler, DrawsFromTheSoftmax) {
   for (float temperature : {0.5f, 1.0f, 1.7f}) {
