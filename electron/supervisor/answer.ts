@@ -31,6 +31,11 @@ export class Answer implements Waiting {
     this.priority = request.priority ?? 'interactive';
   }
 
+  /** Since it came, whether or not it is served by now. */
+  waitedMs(): number {
+    return performance.now() - this.createdAt;
+  }
+
   get ended(): boolean {
     return this.progress.ended;
   }

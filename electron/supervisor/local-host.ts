@@ -188,9 +188,15 @@ export class LocalHost implements ModelHost {
   /** Sends what the runtime has room for. */
   private pump(): void {
     while (this.state === 'ready' && this.process?.alive) {
-      const sent = [...this.answers.values()].filter((answer) => answer.sent).length;
-      if (sent >= this.options.slots) return;
-      const next = nextWaiting([...this.answers.values()].filter((answer) => !answer.sent));
+      const sent = [...this.answers.values()].filter((answer) => answer.sent);
+      if (sent.length >= this.options.slots) return;
+      const next = nextWaiting(
+        [...this.answers.values()].filter((answer) => !answer.sent),
+        {
+          waitedMs: (answer) => answer.waitedMs(),
+          backgroundServed: sent.some((answer) => answer.priority === 'background'),
+        },
+      );
       if (!next) return;
       this.send(next, this.process);
     }

@@ -44,9 +44,24 @@ export interface Waiting {
   arrival: number;
 }
 
-/** Who goes next: interactive before background, then by arrival. */
-export function nextWaiting<W extends Waiting>(waiting: Iterable<W>): W | undefined {
-  const rank = (request: W) => (request.priority === 'interactive' ? 0 : 1);
+/** How long the background waits at most before it gets a place of its own beside people. */
+export const PATIENCE_MS = 30_000;
+
+/** What makes the background's claim to a place: how long something waited, and that none of it is served. */
+export interface Claim<W> {
+  waitedMs: (request: W) => number;
+  backgroundServed: boolean;
+}
+
+/**
+ * Who goes next: interactive before background, then by arrival. While nothing of the background is served, a request of it that
+ * has waited long enough goes first: endless interactive work cannot keep it out for ever, and it takes one place only.
+ */
+export function nextWaiting<W extends Waiting>(waiting: Iterable<W>, claim?: Claim<W>): W | undefined {
+  const rank = (request: W) => {
+    if (request.priority === 'interactive') return 1;
+    return claim && !claim.backgroundServed && claim.waitedMs(request) >= PATIENCE_MS ? 0 : 2;
+  };
   let best: W | undefined;
   for (const request of waiting) {
     const ahead = best === undefined || rank(request) - rank(best) < 0;

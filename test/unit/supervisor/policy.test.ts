@@ -5,6 +5,7 @@ import {
   CRASH_WINDOW_MS,
   HANG_LOOKS,
   MODEL_CRASHES,
+  PATIENCE_MS,
   isHung,
   isNews,
   nextWaiting,
@@ -79,6 +80,32 @@ describe('the queue', () => {
   it('keeps the order of arrival within a class', () => {
     expect(nextWaiting([request('2', 'background', 2), request('1', 'background', 1)])?.name).toBe('1');
     expect(nextWaiting([])).toBeUndefined();
+  });
+});
+
+describe('the background under endless interactive work', () => {
+  const job = (name: string, priority: 'interactive' | 'background', arrival: number, waitedMs: number) => ({
+    name,
+    priority,
+    arrival,
+    waitedMs,
+  });
+  const claim = (backgroundServed: boolean) => ({
+    waitedMs: (each: { waitedMs: number }) => each.waitedMs,
+    backgroundServed,
+  });
+  const waiting = [
+    job('new', 'background', 1, PATIENCE_MS - 1),
+    job('old', 'background', 2, PATIENCE_MS),
+    job('person', 'interactive', 3, 5),
+  ];
+
+  it('does not starve', () => {
+    expect(nextWaiting(waiting, claim(false))?.name).toBe('old');
+  });
+
+  it('takes one place and no more', () => {
+    expect(nextWaiting(waiting, claim(true))?.name).toBe('person');
   });
 });
 
