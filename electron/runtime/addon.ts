@@ -20,6 +20,7 @@ export type NativeErrorCode =
   | 'invalid_request'
   | 'numeric_error'
   | 'cancelled'
+  | 'queue_full'
   | 'internal';
 
 /** What the addon throws and rejects with, besides TypeError for arguments of a wrong type. */
@@ -116,6 +117,9 @@ export interface NativeLoadOptions {
   kvBytes?: number;
   prefillChunk?: number;
   maxSequences?: number;
+  maxWaiting?: number;
+  streamGapMs?: number;
+  promptLookup?: boolean;
   yarnTruncate?: boolean;
 }
 
@@ -217,6 +221,9 @@ export interface NativeStats {
   requests: number;
   /** Times that a request gave its KV up and was computed again. */
   preemptions: number;
+  /** Speculative rows computed, and those that became tokens. */
+  drafted: number;
+  accepted: number;
   prefillTps: number;
   decodeTps: number;
 }

@@ -152,6 +152,9 @@ EngineOptions engine_options(Napi::Value value) {
   fields.read("kvBytes", options.kv_bytes);
   fields.read("prefillChunk", options.prefill_chunk);
   fields.read("maxSequences", options.max_sequences);
+  fields.read("maxWaiting", options.max_waiting);
+  fields.read("streamGapMs", options.stream_gap_ms);
+  fields.read("promptLookup", options.prompt_lookup);
   fields.read("yarnTruncate", options.yarn_truncate);
   return options;
 }

@@ -165,6 +165,7 @@ Napi::Value to_js(Napi::Env env, const EngineStats& s) {
   o.set("scratchBytes", s.scratch_bytes).set("blocksUsed", s.blocks_used).set("blocksFree", s.blocks_free);
   o.set("running", s.running).set("waiting", s.waiting).set("promptTokens", s.prompt_tokens);
   o.set("outputTokens", s.output_tokens).set("requests", s.requests).set("preemptions", s.preemptions);
+  o.set("drafted", s.drafted).set("accepted", s.accepted);
   o.set("prefillTps", s.prefill_tps).set("decodeTps", s.decode_tps);
   return o.done();
 }

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -71,6 +72,12 @@ class Backend {
   virtual void read_routes(Buffer routes, uint32_t rows, int32_t* experts, float* weights) = 0;
 
   virtual uint64_t scratch_bytes() const = 0;
+
+  /// Runs body(thread, item) for every item < count on the threads that are idle between two steps. body must not throw.
+  virtual uint32_t threads() const { return 1; }
+  virtual void for_each(uint32_t count, const std::function<void(uint32_t thread, uint32_t item)>& body) {
+    for (uint32_t item = 0; item < count; ++item) body(0, item);
+  }
 };
 
 struct CpuOptions {

@@ -17,6 +17,11 @@ bool SequenceKv::begin(BlockPool& pool, uint32_t rows) {
   return true;
 }
 
+void SequenceKv::keep(BlockPool& pool, uint32_t rows) {
+  pending_ = rows;
+  for (BlockTable& table : tables_) table.truncate(pool, committed_ + rows);
+}
+
 void SequenceKv::commit(BlockPool& pool) {
   committed_ += pending_;
   pending_ = 0;

@@ -17,6 +17,8 @@ class SequenceKv {
   uint32_t committed() const { return committed_; }
   /// Makes room for `rows` more positions. False: out of blocks; everything is as before.
   bool begin(BlockPool& pool, uint32_t rows);
+  /// Of the rows of begin() only the first `rows` are wanted (drafts that were not accepted): gives the rest back.
+  void keep(BlockPool& pool, uint32_t rows);
   /// The rows of begin() were computed.
   void commit(BlockPool& pool);
   /// The rows of begin() were not computed: gives their blocks back.

@@ -9,6 +9,7 @@
 #include "backend/backend.h"
 #include "engine/kv_plan.h"
 #include "engine/mailbox.h"
+#include "engine/model_cost.h"
 #include "engine/step_loop.h"
 #include "hearth/probe.h"
 #include "model/model_file.h"
@@ -18,7 +19,9 @@ namespace hearth {
 namespace {
 
 constexpr uint32_t block_size = 16;
+constexpr uint32_t most_drafts = 16;  // speculative rows of a step
 constexpr uint64_t logits_bytes = uint64_t(32) << 20;  // what a step's logits may take
+constexpr uint64_t held_bytes = uint64_t(64) << 20;    // what logits that wait for a mask may take
 constexpr auto warm_up_limit = std::chrono::milliseconds(1500);
 
 /// Becomes true when the load is cancelled, or when `limit` has passed.
@@ -69,6 +72,8 @@ SchedulerLimits scheduler_limits(const EngineOptions& options, const ModelSpec& 
   limits.max_sequences = std::clamp(options.max_sequences, 1u, 256u);
   const auto affordable = static_cast<uint32_t>(logits_bytes / (uint64_t(spec.vocabulary) * sizeof(float)));
   limits.output_rows = std::clamp(affordable, limits.max_sequences + 8, limits.max_sequences + limits.prefill_rows + 8);
+  limits.draft_rows = options.prompt_lookup ? std::min(most_drafts, limits.output_rows - limits.max_sequences) : 0;
+  limits.stream_gap = options.stream_gap_ms / 1000.0;
   return limits;
 }
 
@@ -84,7 +89,7 @@ void check_tokens(const std::vector<TokenId>& tokens, uint32_t vocabulary, const
 class LoadedEngine final : public Engine {
  public:
   LoadedEngine(const EngineOptions& options, const LoadProgress& progress, const std::atomic<bool>* cancel)
-      : progress_(progress), cancel_(cancel) {
+      : progress_(progress), cancel_(cancel), mailbox_(size_t(options.max_sequences) + options.max_waiting) {
     step(0.0, "open");
     file_ = open_model(options.model_path, {options.yarn_truncate, false, true});
     step(0.02, "weights");
@@ -96,7 +101,7 @@ class LoadedEngine final : public Engine {
         plan_kv(limits, {block_bytes, file_.spec.context, options.context, options.kv_bytes, free_memory()});
     transformer_ = std::make_unique<Transformer>(
         file_.spec, file_.weights, *backend_,
-        TransformerLimits{limits.prefill_rows + limits.max_sequences, limits.output_rows, plan.context},
+        TransformerLimits{limits.prefill_rows + limits.max_sequences + limits.draft_rows, limits.output_rows, plan.context},
         [this](double part) { step(0.02 + 0.88 * part, "weights"); });
     backend_->set_kv_shape(shape);
     make_loop(limits, plan, block_bytes);
@@ -173,6 +178,8 @@ class LoadedEngine final : public Engine {
                                            [this] { check_whole(file_); });
     LoopOptions loop;
     loop.limits = limits;
+    loop.cost = model_cost(file_.spec, file_.weights);
+    loop.held_rows = static_cast<uint32_t>(held_bytes / (uint64_t(vocabulary()) * sizeof(float)) + 1);
     loop.context = plan.context;
     loop.vocabulary = vocabulary();
     loop.blocks = plan.blocks;

@@ -31,9 +31,19 @@ ScheduledRequest LiveRequest::scheduled() const {
   r.tokens = static_cast<uint32_t>(tokens.size());
   r.committed = kv.committed();
   r.logits_from = scores_prompt() ? prompt_scored_ : r.tokens - 1;
+  r.age = std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
   r.running = running;
   r.paused = paused_;
   return r;
+}
+
+uint32_t LiveRequest::draft_room() const {
+  if (ended() || paused_ || outputs() == 0 || !lookup.has_guess()) return 0;
+  const auto below = [](uint64_t bound, uint64_t value) { return static_cast<uint32_t>(bound > value + 1 ? bound - value - 1 : 0); };
+  uint32_t room = below(context_, tokens.size());
+  if (pause_at_) room = std::min(room, below(*pause_at_, outputs()));
+  if (request.max_tokens > 0) room = std::min(room, below(request.max_tokens, outputs()));
+  return room;
 }
 
 Event LiveRequest::event(Event::Kind kind) const {
@@ -96,7 +106,9 @@ void LiveRequest::append(TokenId token, bool forced, const Sampled* sampled, std
   }
   events.push_back({serial, std::move(e)});
   tokens.push_back(token);
+  held.clear();
   seen.add_output(token);
+  lookup.observe(tokens);
   const bool loops = loops_.add(token);
   const FinishReason reason = verdict(token, loops && !forced);
   if (reason != FinishReason::none) finish(reason, events);

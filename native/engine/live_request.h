@@ -2,12 +2,14 @@
 // from a new token. It draws no token and runs no step.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "cache/sequence_kv.h"
 #include "engine/loop_detector.h"
+#include "engine/prompt_lookup.h"
 #include "engine/sampler.h"
 #include "engine/scheduler.h"
 #include "hearth/engine.h"
@@ -29,6 +31,12 @@ class LiveRequest {
   uint32_t outputs() const { return static_cast<uint32_t>(tokens.size()) - prompt_size; }
   bool ended() const { return reason_ != FinishReason::none; }
   bool paused() const { return paused_; }
+  /// Most draft tokens that could follow now: none across a pause, the end, or before the first token.
+  uint32_t draft_room() const;
+  /// Keeps the logits of the last token's row until the host's word comes.
+  void hold(const float* logits, uint32_t vocabulary) { held.assign(logits, logits + vocabulary); }
+  /// The word has come, and the logits are here.
+  bool can_draw() const { return !ended() && !paused_ && !held.empty(); }
   ScheduledRequest scheduled() const;
 
   /// The events of the very beginning: paused, or finished when the resume tokens already ended it.
@@ -45,11 +53,15 @@ class LiveRequest {
   void fail(ErrorCode code, const std::string& message, std::vector<SerialEvent>& events);
 
   const uint64_t serial;
+  const std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
   const Request request;
   const uint32_t prompt_size;
   std::vector<TokenId> tokens;      // prompt, then output
   std::vector<uint32_t> mask;       // of the next output token; empty: none
   SeenTokens seen;
+  PromptLookup lookup;
+  std::vector<TokenId> drafts;      // of the step under way
+  std::vector<float> held;          // logits of the last token's row; empty: not computed, or not waited for
   SequenceKv kv;
   bool running = false;             // holds a place in the scheduler's sense
   uint32_t cached = 0;              // prompt tokens that came from a prefix cache: the place for it is here and in kv

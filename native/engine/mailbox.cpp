@@ -2,6 +2,7 @@
 #include "engine/mailbox.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "hearth/error.h"
@@ -17,6 +18,9 @@ void Mailbox::submit(Request request) {
   std::unique_lock lock(mutex_);
   if (stopped_) throw_stopped();
   if (alive_.count(request.id)) throw Error(ErrorCode::invalid_request, "A request with this id is still running.");
+  if (alive_.size() >= most_requests_) {
+    throw Error(ErrorCode::queue_full, std::to_string(alive_.size()) + " requests are waiting already.", alive_.size() + 1, most_requests_);
+  }
   Alive alive;
   alive.serial = ++last_serial_;
   alive.outputs = static_cast<uint32_t>(request.resume_tokens.size());

@@ -33,6 +33,9 @@ struct Mail {
 
 class Mailbox {
  public:
+  /// `most_requests`: more than these at a time are refused, so that what waits is bounded.
+  explicit Mailbox(size_t most_requests = 1024) : most_requests_(most_requests) {}
+
   // From any thread.
   void submit(Request request);
   void guide(RequestId id, Guide guide);
@@ -62,6 +65,7 @@ class Mailbox {
   void end_cancelled(RequestId id, const Alive& alive);
   void wake_host(std::unique_lock<std::mutex>& lock);
 
+  const size_t most_requests_;
   mutable std::mutex mutex_;
   std::condition_variable has_mail_;
   Mail mail_;

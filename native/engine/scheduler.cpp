@@ -4,15 +4,21 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/step_budget.h"
+
 namespace hearth {
 namespace {
 
+/// Of the time that a step may hold streams up: predictions err.
+constexpr double caution = 0.9;
+
 class Planner {
  public:
-  Planner(const SchedulerLimits& limits, const SchedulerState& state)
-      : limits_(limits), available_(state.blocks_available), rows_left_(limits.prefill_rows),
-        outputs_left_(limits.output_rows) {
+  Planner(const SchedulerLimits& limits, const CostModel& cost, const SchedulerState& state)
+      : limits_(limits), available_(state.blocks_available), drafts_left_(limits.draft_rows),
+        budget_(cost, limits.prefill_rows, limits.output_rows) {
     for (const ScheduledRequest& request : state.requests) entries_.push_back({request});
+    promote_oldest();
     std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
       return a.r.priority != b.r.priority ? a.r.priority > b.r.priority : a.r.arrival < b.r.arrival;
     });
@@ -23,44 +29,68 @@ class Planner {
     for (size_t i = 0; i < entries_.size(); ++i) {
       if (entries_[i].r.running && due(i) == 1) decode(i);
     }
-    for (size_t i = 0; i < entries_.size(); ++i) {
-      if (entries_[i].r.running && due(i) > 1) chunk(i);
-    }
-    for (size_t i = 0; i < entries_.size() && rows_left_ > 0; ++i) {
-      if (entries_[i].preempted) break;  // nobody behind it may take what it gave up
-      if (!entries_[i].r.running && due(i) > 0 && !admit(i)) break;
-    }
+    for (size_t i = 0; i < entries_.size(); ++i) add_drafts(i);
+    const bool streams = std::any_of(entries_.begin(), entries_.end(), [](const Entry& e) {
+      return e.r.running && e.r.committed + 1 >= e.r.tokens;
+    });
+    budget_.open(caution * (streams ? limits_.stream_gap : limits_.progress));
+    prompts();
     return result();
   }
 
  private:
   struct Entry {
     ScheduledRequest r;
-    uint32_t planned = 0;  // rows of this step
+    uint32_t planned = 0;  // rows of this step, drafts aside
+    uint32_t drafts = 0;
     uint32_t outputs = 0;
-    uint32_t charged = 0;  // rows taken from the prefill budget
+    uint32_t charged = 0;  // rows taken from the prompts' budget
     bool preempted = false;
   };
 
-  /// Rows that could be computed now.
-  uint32_t due(size_t i) const {
-    const ScheduledRequest& r = entries_[i].r;
-    return r.tokens - r.committed - (r.paused && r.tokens > r.committed ? 1 : 0);
+  /// Of the requests below the highest priority the oldest has a place among the highest once it has waited long
+  /// enough, and keeps it until it ends. One at a time: many small ones behind it cannot add up to a wall.
+  void promote_oldest() {
+    int32_t highest = INT32_MIN;
+    for (const Entry& e : entries_) highest = std::max(highest, e.r.priority);
+    Entry* oldest = nullptr;
+    for (Entry& e : entries_) {
+      if (e.r.priority == highest || e.r.age < limits_.patience) continue;
+      if (!oldest || e.r.arrival < oldest->r.arrival) oldest = &e;
+    }
+    if (oldest) oldest->r.priority = highest;
   }
 
+  /// Rows that could be computed now, beyond those planned.
+  uint32_t due(size_t i) const {
+    const ScheduledRequest& r = entries_[i].r;
+    return r.tokens - r.committed - entries_[i].planned - (r.paused && r.tokens > r.committed ? 1 : 0);
+  }
+
+  /// Blocks for `rows` more rows than are planned.
   uint32_t blocks_for(size_t i, uint32_t rows) const {
     uint32_t blocks = 0;
-    const uint32_t from = entries_[i].r.committed;
+    const uint32_t from = entries_[i].r.committed + entries_[i].planned + entries_[i].drafts;
     for (const GroupReach& g : limits_.groups) blocks += g.blocks_over(from + rows) - g.blocks_over(from);
     return blocks;
   }
 
-  uint32_t held(size_t i) const {
-    uint32_t blocks = blocks_for(i, entries_[i].planned);
+  /// Blocks for what is committed, without those that others hold too.
+  uint32_t own(size_t i) const {
+    uint32_t blocks = 0;
     for (const GroupReach& g : limits_.groups) blocks += g.held(entries_[i].r.committed);
-    return blocks;
+    return blocks - std::min(blocks, entries_[i].r.shared);
   }
 
+  /// Blocks that its preemption makes available.
+  uint32_t held(size_t i) const {
+    uint32_t planned = 0;
+    const uint32_t from = entries_[i].r.committed, to = from + entries_[i].planned + entries_[i].drafts;
+    for (const GroupReach& g : limits_.groups) planned += g.blocks_over(to) - g.blocks_over(from);
+    return planned + own(i);
+  }
+
+  /// How many of the first `rows` rows from `committed` on need logits.
   uint32_t outputs_of(size_t i, uint32_t rows) const {
     const ScheduledRequest& r = entries_[i].r;
     const uint32_t end = r.committed + rows, from = std::max(r.committed, r.logits_from);
@@ -85,10 +115,10 @@ class Planner {
   void preempt(size_t i) {
     Entry& e = entries_[i];
     available_ += held(i);
-    rows_left_ += e.charged;
-    outputs_left_ += e.outputs;
-    e.planned = e.outputs = e.charged = 0;
-    e.r.committed = 0;
+    drafts_left_ += e.drafts;
+    budget_.give_back(e.r.committed, e.planned + e.drafts, e.outputs, e.charged);
+    e.planned = e.drafts = e.outputs = e.charged = 0;
+    e.r.committed = e.r.shared = 0;
     e.r.running = false;
     e.preempted = true;
     --running_;
@@ -115,39 +145,85 @@ class Planner {
     return true;
   }
 
-  void take(size_t i, uint32_t rows) {
+  void take(size_t i, uint32_t rows, bool of_prompt) {
     Entry& e = entries_[i];
     available_ -= blocks_for(i, rows);
-    e.planned = rows;
-    e.outputs = outputs_of(i, rows);
-    outputs_left_ -= e.outputs;
+    const uint32_t outputs = outputs_of(i, e.planned + rows) - e.outputs;
+    budget_.take(e.r.committed + e.planned, rows, outputs, of_prompt ? rows : 0);
+    e.planned += rows;
+    e.outputs += outputs;
+    if (of_prompt) e.charged += rows;
   }
 
   void decode(size_t i) {
-    if (outputs_of(i, 1) <= outputs_left_ && make_room(i, blocks_for(i, 1))) take(i, 1);
+    if (outputs_of(i, 1) <= budget_.outputs() && make_room(i, blocks_for(i, 1))) take(i, 1, false);
   }
 
-  void chunk(size_t i) {
-    uint32_t rows = std::min(due(i), rows_left_);
-    if (outputs_of(i, rows) > outputs_left_) rows -= outputs_of(i, rows) - outputs_left_;
+  /// Drafts take what is free, and nothing from anybody.
+  void add_drafts(size_t i) {
+    Entry& e = entries_[i];
+    if (!e.r.running || e.planned != 1 || due(i) != 0) return;
+    uint32_t drafts = std::min({e.r.drafts, drafts_left_, budget_.outputs()});
+    while (drafts > 0 && blocks_for(i, drafts) > available_) --drafts;
+    if (drafts == 0) return;
+    available_ -= blocks_for(i, drafts);
+    budget_.take(e.r.committed + 1, drafts, drafts, 0);
+    e.drafts = drafts;
+    e.outputs += drafts;
+    drafts_left_ -= drafts;
+  }
+
+  void prompts() {
+    const auto reads = [&](size_t i) { return entries_[i].r.running ? due(i) > 1 : !entries_[i].preempted && due(i) > 0; };
+    std::vector<size_t> readers;
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      if (reads(i)) readers.push_back(i);
+    }
+    const bool others = readers.size() > 1;
+    // The first of the running ones leads; where none is running, the first that is admitted.
+    size_t leader = entries_.size();
+    for (size_t i : readers) {
+      if (leader == entries_.size() && entries_[i].r.running) chunk(leader = i, others);
+    }
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      if (entries_[i].preempted) break;  // nobody behind it may take what it gave up
+      if (entries_[i].r.running || due(i) == 0) continue;
+      if (!admit(i)) break;
+      if (leader == entries_.size()) chunk(leader = i, others);
+    }
+    std::stable_sort(readers.begin(), readers.end(), [&](size_t a, size_t b) {
+      const auto &x = entries_[a].r, &y = entries_[b].r;
+      return x.priority != y.priority ? x.priority > y.priority : x.tokens - x.committed < y.tokens - y.committed;
+    });
+    for (size_t i : readers) {
+      if (i != leader && entries_[i].r.running && due(i) > 0) chunk(i, false);
+    }
+    if (others && leader < entries_.size() && entries_[leader].r.running && due(leader) > 0) chunk(leader, false);
+  }
+
+  void chunk(size_t i, bool keep_quarter) {
+    const Entry& e = entries_[i];
+    uint32_t rows = budget_.chunk(e.r.committed + e.planned, due(i), keep_quarter);
+    const uint32_t outputs = outputs_of(i, e.planned + rows) - e.outputs;
+    if (outputs > budget_.outputs()) rows -= outputs - budget_.outputs();
     if (rows == 0) return;
     if (!make_room(i, blocks_for(i, rows))) {
       while (rows > 0 && blocks_for(i, rows) > available_) --rows;
     }
-    if (rows == 0) return;
-    take(i, rows);
-    entries_[i].charged = rows;
-    rows_left_ -= rows;
+    if (rows > 0) take(i, rows, true);
   }
 
+  /// Gives a waiting request a place, if there is something left of the step for it.
   bool admit(size_t i) {
-    const uint64_t blocks = peak_blocks(limits_, entries_[i].r.tokens) + reserved();
+    if (budget_.chunk(entries_[i].r.committed, due(i), false) == 0) return false;
+    const uint64_t peak = peak_blocks(limits_, entries_[i].r.tokens);
+    const uint64_t blocks = peak - std::min<uint64_t>(peak, entries_[i].r.shared) + reserved();
     if (!could_make_room(i, blocks)) return false;
     if (running_ >= limits_.max_sequences && !displace_one(i)) return false;
     make_room(i, blocks);
+    available_ -= std::min<uint64_t>(available_, own(i));
     entries_[i].r.running = true;
     ++running_;
-    chunk(i);
     return true;
   }
 
@@ -168,7 +244,7 @@ class Planner {
     for (bool decodes : {true, false}) {
       for (const Entry& e : entries_) {
         if (e.planned == 0 || (e.planned == 1) != decodes) continue;
-        plan.rows.push_back({e.r.id, e.r.committed, e.planned, e.outputs});
+        plan.rows.push_back({e.r.id, e.r.committed, e.planned + e.drafts, e.outputs, e.drafts});
       }
     }
     if (plan.rows.empty()) add_stuck(plan);
@@ -187,12 +263,15 @@ class Planner {
   const SchedulerLimits& limits_;
   std::vector<Entry> entries_;  // by (priority, arrival)
   uint64_t available_;
-  uint32_t rows_left_, outputs_left_, running_ = 0;
+  uint32_t drafts_left_, running_ = 0;
+  StepBudget budget_;
 };
 
 }  // namespace
 
-StepPlan plan_step(const SchedulerLimits& limits, const SchedulerState& state) { return Planner(limits, state).plan(); }
+StepPlan plan_step(const SchedulerLimits& limits, const CostModel& cost, const SchedulerState& state) {
+  return Planner(limits, cost, state).plan();
+}
 
 uint64_t peak_blocks(const SchedulerLimits& limits, uint32_t tokens) {
   uint64_t blocks = 0;

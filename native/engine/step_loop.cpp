@@ -4,9 +4,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/draft_plan.h"
 #include "hearth/error.h"
 
 namespace hearth {
+namespace {
+
+constexpr const char* no_room = "There is not enough memory for the keys and values of this request.";
+
+}  // namespace
 
 StepLoop::StepLoop(const LoopOptions& options, Backend& backend, StepRunner& runner, Mailbox& mailbox)
     : options_(options), backend_(backend), runner_(runner), mailbox_(mailbox),
@@ -17,7 +23,8 @@ StepLoop::StepLoop(const LoopOptions& options, Backend& backend, StepRunner& run
         } catch (const Error&) {
           return false;  // the pool stays as it is; requests wait, or end when nobody can make room
         }
-      }) {}
+      }),
+      scratch_(backend.threads()), cost_(options.cost) {}
 
 void StepLoop::run() {
   bool idle = true;
@@ -48,10 +55,15 @@ void StepLoop::take(Mail mail) {
   for (auto& [serial, request] : mail.requests) {
     auto& live = live_.try_emplace(serial, std::move(request), serial, options_.context, options_.limits.groups).first->second;
     live.start(events_);
+    if (peak_blocks(options_.limits, static_cast<uint32_t>(live.tokens.size())) > pool_.limit()) {
+      live.fail(ErrorCode::out_of_ram, no_room, events_);
+    }
   }
   for (auto& [serial, guide] : mail.guides) {
     const auto found = live_.find(serial);
-    if (found != live_.end()) found->second.guide(guide, events_);
+    if (found == live_.end()) continue;
+    found->second.guide(guide, events_);
+    if (found->second.can_draw()) draw_held(found->second);
   }
   sweep();
   publish();
@@ -67,10 +79,11 @@ void StepLoop::take(Mail mail) {
 /// False: there is nothing that could be computed now.
 bool StepLoop::step() {
   if (live_.empty()) return false;
-  const StepPlan plan = plan_step(limits_now(), state());
+  const StepPlan plan = plan_step(limits_now(), cost_, state());
   for (RequestId serial : plan.preempted) preempt(live(serial));
   for (RequestId serial : plan.stuck) {
-    live(serial).fail(ErrorCode::out_of_ram, "There is not enough memory for the keys and values of this request.", events_);
+    if (live(serial).outputs() > 0) live(serial).finish(FinishReason::length, events_);  // it outgrew what there is
+    else live(serial).fail(ErrorCode::out_of_ram, no_room, events_);
   }
   if (!plan.rows.empty()) run_rows(plan.rows);
   sweep();
@@ -78,16 +91,12 @@ bool StepLoop::step() {
   return !plan.rows.empty() || !plan.stuck.empty();
 }
 
-/// While streams are running, a chunk of somebody's prompt may hold them up for stream_gap_seconds at most; otherwise
-/// it ends soon enough for its reader to see progress. Results do not depend on either.
+/// Until prompts were measured, a first one is read in pieces of ordinary size: a guess of their time would be far off.
 SchedulerLimits StepLoop::limits_now() const {
   SchedulerLimits limits = options_.limits;
-  const bool streams = std::any_of(live_.begin(), live_.end(), [](const auto& each) {
-    return each.second.running && each.second.tokens.size() == each.second.kv.committed() + 1;
-  });
-  if (seconds_per_prompt_row_ > 0.0) {
-    const double rows = (streams ? options_.stream_gap_seconds : options_.progress_seconds) / seconds_per_prompt_row_;
-    limits.prefill_rows = std::min(limits.prefill_rows, static_cast<uint32_t>(std::clamp(rows, 16.0, 1e6)));
+  if (!cost_.knows({limits.prefill_rows + limits.max_sequences, 0, 0.0})) {
+    limits.prefill_rows = std::min(limits.prefill_rows, 512u);
+    limits.progress = 1e9;
   }
   return limits;
 }
@@ -99,10 +108,37 @@ SchedulerState StepLoop::state() const {
     state.requests.push_back(live.scheduled());
     state.requests.back().id = serial;
   }
+  // The row of a paused request is computed with the others and its logits are kept, for as many as may be kept.
+  auto held = static_cast<uint32_t>(std::count_if(live_.begin(), live_.end(), [](const auto& each) { return !each.second.held.empty(); }));
+  for (ScheduledRequest& each : state.requests) {
+    if (each.paused && live(each.id).held.empty() && held < options_.held_rows) each.paused = false, ++held;
+    else if (each.paused && !live(each.id).held.empty()) each.paused = false;
+  }
+  propose_drafts(state);
   return state;
 }
 
+/// How many guesses each stream would like to try, where that pays.
+void StepLoop::propose_drafts(SchedulerState& state) const {
+  if (options_.limits.draft_rows == 0) return;
+  StepWork decodes;
+  std::vector<DraftCandidate> candidates;
+  std::vector<ScheduledRequest*> of;
+  for (ScheduledRequest& each : state.requests) {
+    if (!each.running || each.committed + 1 != each.tokens) continue;
+    ++decodes.rows, ++decodes.outputs;
+    decodes.attended += options_.cost.attended(each.committed, 1);
+    const uint32_t room = live(each.id).draft_room();
+    if (room == 0) continue;
+    candidates.push_back({live(each.id).lookup.acceptance(), room, each.tokens, 0});
+    of.push_back(&each);
+  }
+  plan_drafts(cost_, decodes, options_.limits.draft_rows, candidates);
+  for (size_t i = 0; i < of.size(); ++i) of[i]->drafts = candidates[i].drafts;
+}
+
 void StepLoop::preempt(LiveRequest& live) {
+  if (!live.running) return;  // given a place and displaced in the same plan
   live.kv.release(pool_);
   live.running = false;
   std::lock_guard lock(stats_mutex_);
@@ -136,7 +172,8 @@ StepLoop::Outcome StepLoop::compute(const std::vector<PlannedRows>& rows) {
       return Outcome::given_up;
     }
     request.running = true;
-    step.push_back({&request.tokens, &request.kv, each.first, each.rows, each.outputs});
+    request.drafts = request.lookup.propose(request.tokens, each.drafts);
+    step.push_back({&request.tokens, &request.kv, each.first, each.rows, each.outputs, &request.drafts});
     serials.push_back(each.id);
   }
   const auto begin = std::chrono::steady_clock::now();
@@ -149,51 +186,27 @@ StepLoop::Outcome StepLoop::compute(const std::vector<PlannedRows>& rows) {
     roll_back();
     throw;
   }
-  uint32_t output = 0;
-  for (const PlannedRows& each : rows) {
-    absorb(live(each.id), each, output);
-    output += each.outputs;
-  }
+  absorb(rows);
   measure(rows, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   return Outcome::done;
 }
 
-/// The rows were computed: commit them, score the prompt, draw the next token.
-void StepLoop::absorb(LiveRequest& live, const PlannedRows& rows, uint32_t first_output) {
-  live.kv.commit(pool_);
-  const uint32_t end = rows.first + rows.rows;
-  try {
-    for (uint32_t i = 0; i < rows.outputs; ++i) {
-      live.score_prompt(end - rows.outputs + i, runner_.logits(first_output + i), options_.vocabulary);
-    }
-    live.progressed(events_);
-    if (end == live.tokens.size() && rows.outputs > 0) sample_next(live, runner_.logits(first_output + rows.outputs - 1));
-  } catch (const Error& error) {
-    live.fail(error.code, error.what(), events_);
+StepWork StepLoop::work_of(const std::vector<PlannedRows>& rows) const {
+  StepWork work;
+  for (const PlannedRows& each : rows) {
+    work.rows += each.rows;
+    work.outputs += each.outputs;
+    work.attended += options_.cost.attended(each.first, each.rows);
   }
-}
-
-void StepLoop::sample_next(LiveRequest& live, const float* logits) {
-  SampleInput input;
-  input.logits = logits;
-  input.vocabulary = options_.vocabulary;
-  input.sampling = &live.request.sampling;
-  input.seen = &live.seen;
-  input.banned = &live.request.banned_tokens;
-  input.mask = &live.mask;
-  input.position = live.tokens.size();
-  live.take(sample(input, scratch_), events_);
+  return work;
 }
 
 void StepLoop::measure(const std::vector<PlannedRows>& rows, double seconds) {
+  cost_.observe(work_of(rows), seconds);
   uint64_t prompt_rows = 0, tokens = 0;
   for (const PlannedRows& each : rows) {
-    if (each.rows > 1 || each.first < live(each.id).prompt_size) prompt_rows += each.rows;
+    if (each.rows - each.drafts > 1 || each.first < live(each.id).prompt_size) prompt_rows += each.rows;
     else ++tokens;
-  }
-  if (prompt_rows > 0 && tokens == 0) {
-    const double each = seconds / double(prompt_rows);
-    seconds_per_prompt_row_ = seconds_per_prompt_row_ > 0.0 ? 0.7 * seconds_per_prompt_row_ + 0.3 * each : each;
   }
   std::lock_guard lock(stats_mutex_);
   if (prompt_rows > 0) prefill_rate_.add(seconds, prompt_rows);

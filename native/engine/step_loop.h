@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cache/block_pool.h"
+#include "engine/cost_model.h"
 #include "engine/live_request.h"
 #include "engine/mailbox.h"
 #include "engine/rate_meter.h"
@@ -22,8 +23,8 @@ struct LoopOptions {
   uint32_t context = 0, vocabulary = 0;
   uint32_t blocks = 0, slab = 0;  // of the KV pool
   uint64_t block_bytes = 0;
-  double stream_gap_seconds = 1.0;  // bound of a step's prefill while streams are running
-  double progress_seconds = 5.0;    // and while none is
+  uint32_t held_rows = 64;          // most rows whose logits are kept until a mask comes
+  ModelCost cost;
 };
 
 class StepLoop {
@@ -44,11 +45,17 @@ class StepLoop {
   bool step();
   SchedulerLimits limits_now() const;
   SchedulerState state() const;
+  void propose_drafts(SchedulerState& state) const;
+  StepWork work_of(const std::vector<PlannedRows>& rows) const;
   void preempt(LiveRequest& live);
   void run_rows(const std::vector<PlannedRows>& rows);
   Outcome compute(const std::vector<PlannedRows>& rows);
-  void absorb(LiveRequest& live, const PlannedRows& rows, uint32_t first_output);
-  void sample_next(LiveRequest& live, const float* logits);
+  void absorb(const std::vector<PlannedRows>& rows);
+  void read_outputs(LiveRequest& live, const PlannedRows& rows, uint32_t first_output, std::vector<SerialEvent>& events,
+                    SamplerScratch& scratch) const;
+  void draw(LiveRequest& live, const float* logits, std::vector<SerialEvent>& events, SamplerScratch& scratch) const;
+  void draw_held(LiveRequest& live);
+  void settle_drafts(LiveRequest& live, const PlannedRows& rows);
   void measure(const std::vector<PlannedRows>& rows, double seconds);
   void fail_all(const std::string& why);
   void sweep();
@@ -58,6 +65,7 @@ class StepLoop {
   void compute_logits(const LogitsJob& job, SequenceKv& kv, std::vector<float>& out);
 
   LiveRequest& live(RequestId serial) { return live_.at(serial); }
+  const LiveRequest& live(RequestId serial) const { return live_.at(serial); }
 
   const LoopOptions options_;
   Backend& backend_;
@@ -66,8 +74,8 @@ class StepLoop {
   BlockPool pool_;
   Live live_;  // by serial; the scheduler's ids are serials
   std::vector<SerialEvent> events_;
-  SamplerScratch scratch_;
-  double seconds_per_prompt_row_ = 0.0;
+  std::vector<SamplerScratch> scratch_;  // by thread
+  CostModel cost_;
 
   mutable std::mutex stats_mutex_;
   EngineStats stats_;

@@ -13,7 +13,8 @@ StepInputs make_step_inputs(const std::vector<StepRows>& rows, uint32_t groups) 
     const StepRows& r = rows[s];
     for (uint32_t i = 0; i < r.rows; ++i) {
       if (i + r.outputs >= r.rows) inputs.output_rows.push_back(inputs.rows());
-      inputs.tokens.push_back((*r.tokens)[r.first + i]);
+      const uint32_t p = r.first + i, known = static_cast<uint32_t>(r.tokens->size());
+      inputs.tokens.push_back(p < known ? (*r.tokens)[p] : r.drafts->at(p - known));
       inputs.positions.push_back(r.first + i);
       inputs.sequence.push_back(s);
     }

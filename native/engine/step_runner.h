@@ -13,12 +13,13 @@
 
 namespace hearth {
 
-/// Rows [first, first + rows) of `tokens`, whose KV goes to `kv` (begun for that many rows); the last `outputs` of
-/// them leave their logits.
+/// Rows [first, first + rows) of `tokens`, and of `drafts` behind them, whose KV goes to `kv` (begun for that many
+/// rows); the last `outputs` of them leave their logits.
 struct StepRows {
   const std::vector<int32_t>* tokens = nullptr;
   const SequenceKv* kv = nullptr;
   uint32_t first = 0, rows = 0, outputs = 0;
+  const std::vector<int32_t>* drafts = nullptr;
 };
 
 /// A pure function: the inputs of a step over these rows.

@@ -50,7 +50,7 @@ Request request(RequestId id, uint32_t prompt, uint32_t outputs) {
 
 /// Submits all and returns the text of each.
 std::map<RequestId, std::vector<TokenId>> run(const EngineOptions& options, const std::vector<Request>& requests,
-                                              uint64_t* preemptions = nullptr) {
+                                              uint64_t* preemptions = nullptr, EngineStats* stats = nullptr) {
   const auto engine = Engine::load(options, {});
   std::mutex mutex;
   std::condition_variable changed;
@@ -61,7 +61,7 @@ std::map<RequestId, std::vector<TokenId>> run(const EngineOptions& options, cons
     for (const Event& e : engine->drain()) {
       if (e.kind == Event::Kind::token) texts[e.id].push_back(e.token);
       if (e.kind == Event::Kind::finished) {
-        EXPECT_EQ(e.reason, FinishReason::length) << e.message;
+        EXPECT_TRUE(e.reason == FinishReason::length || e.reason == FinishReason::repetition) << e.message;
         ++finished;
       }
     }
@@ -73,6 +73,7 @@ std::map<RequestId, std::vector<TokenId>> run(const EngineOptions& options, cons
   lock.unlock();
   engine->stop();
   if (preemptions) *preemptions = engine->stats().preemptions;
+  if (stats) *stats = engine->stats();
   return texts;
 }
 
@@ -129,6 +130,25 @@ TEST_P(EngineText, IsTheSameWhenResumed) {
     const auto& whole = expected.at(r.id);
     EXPECT_EQ(rest.at(r.id), std::vector<TokenId>(whole.begin() + r.resume_tokens.size(), whole.end()));
   }
+}
+
+TEST_P(EngineText, IsTheSameWithDraftsFromItsOwnRepetitions) {
+  std::vector<Request> requests;
+  for (RequestId id = 1; id <= 4; ++id) {
+    Request r = request(id, 90, 150);
+    for (uint32_t i = 0; i < 90; ++i) r.prompt[i] = TokenId(i % 9 * 20 + id);
+    r.sampling.temperature = id % 2 ? 0.0f : 0.3f;
+    requests.push_back(r);
+  }
+  EngineOptions options = options_with(GetParam());
+  options.prompt_lookup = false;
+  EngineStats plain, drafted;
+  const auto expected = run(options, requests, nullptr, &plain);
+  options.prompt_lookup = true;
+  EXPECT_EQ(run(options, requests, nullptr, &drafted), expected);
+  EXPECT_EQ(plain.drafted, 0u);
+  RecordProperty("drafted", std::to_string(drafted.drafted));
+  RecordProperty("accepted", std::to_string(drafted.accepted));
 }
 
 TEST_P(EngineText, IsTheSameAroundTheEdgeOfAWindowAndABlock) {

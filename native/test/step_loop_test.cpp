@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <limits>
 #include <map>
 #include <thread>
@@ -24,6 +25,7 @@ constexpr TokenId crash = 48;   // a step with it throws
 class ToyBackend : public Backend {
  public:
   std::atomic<int> milliseconds_per_step{0};
+  std::atomic<bool> habits{false};  // mostly the same token follows the same token
   std::atomic<uint32_t> most_blocks{1'000'000}, steps{0};
 
   std::string name() const override { return "toy"; }
@@ -63,7 +65,10 @@ class ToyBackend : public Backend {
       for (uint32_t g = 0; g < 2; ++g) slot(in, r, g, in.positions[r]) = in.tokens[r] + TokenId(100 * g);
       hashes.push_back(seen(in, r));
     }
-    for (uint32_t r : in.output_rows) add_logits(hashes[r]);
+    for (uint32_t r : in.output_rows) {
+      add_logits(hashes[r]);
+      if (habits && hashes[r] % 9 != 0) logits_[logits_.size() - vocabulary + uint32_t(in.tokens[r] * 7 + 3) % 11] += 30.0f;
+    }
     return std::make_unique<Done>(true);
   }
 
@@ -108,7 +113,7 @@ class ToyBackend : public Backend {
 };
 
 struct Setup {
-  uint32_t prefill_rows = 16, max_sequences = 4, blocks = 400, context = 300, output_rows = 32;
+  uint32_t prefill_rows = 16, max_sequences = 4, blocks = 400, context = 300, output_rows = 32, draft_rows = 8, held_rows = 64;
 };
 
 /// A step loop on its own thread over the toy.
@@ -120,6 +125,8 @@ class Host {
     options.limits.prefill_rows = setup.prefill_rows;
     options.limits.max_sequences = setup.max_sequences;
     options.limits.output_rows = setup.output_rows;
+    options.limits.draft_rows = setup.draft_rows;
+    options.held_rows = setup.held_rows;
     options.context = setup.context;
     options.vocabulary = vocabulary;
     options.blocks = setup.blocks;
@@ -522,6 +529,150 @@ TEST(StepLoop, LogitsAreTheOnesThatSamplingSees) {
   const auto tokens = tokens_of(host.finished(1));
   EXPECT_EQ(tokens.at(0), std::max_element(last.begin(), last.end()) - last.begin());
   EXPECT_EQ(host.blocks_in_use(), 0u);
+}
+
+TEST(StepLoop, ARequestThatOutgrowsMemoryEndsByItsLength) {
+  const std::vector<TokenId> text = alone(request(1, 20, 0));
+  Host host;
+  host.backend.most_blocks = 16;
+  host.mailbox.submit(request(1, 20, 0));
+  const auto events = host.finished(1);
+  const std::vector<TokenId> tokens = tokens_of(events);
+  EXPECT_EQ(events.back().reason, FinishReason::length);
+  ASSERT_GT(tokens.size(), 10u);
+  ASSERT_LT(tokens.size(), 60u);
+  EXPECT_EQ(tokens, std::vector<TokenId>(text.begin(), text.begin() + std::ptrdiff_t(tokens.size())));
+  // A prompt that does not fit into what is left is refused before any work.
+  const uint32_t steps = host.backend.steps;
+  host.mailbox.submit(request(2, 100, 5));
+  EXPECT_EQ(host.finished(2).back().error, ErrorCode::out_of_ram);
+  EXPECT_EQ(host.backend.steps, steps);
+  EXPECT_EQ(host.blocks_in_use(), 0u);
+}
+
+TEST(StepLoop, MoreThanMayWaitAreRefused) {
+  Mailbox mailbox(2);
+  mailbox.submit(request(1, 3, 1));
+  mailbox.submit(request(2, 3, 1));
+  try {
+    mailbox.submit(request(3, 3, 1));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code, ErrorCode::queue_full);
+  }
+  mailbox.cancel(1);
+  mailbox.submit(request(3, 3, 1));
+}
+
+TEST(StepLoop, AMaskThatComesLateCostsNoStep) {
+  Host host;
+  Request r = request(1, 20, 1);
+  r.pause_at = 0;
+  host.mailbox.submit(r);
+  ASSERT_TRUE(host.wait_for(1, Event::Kind::paused, 0));
+  ASSERT_TRUE(host.wait_for(1, Event::Kind::prefill, 20));
+  const uint32_t steps = host.backend.steps;
+  Guide guide;
+  guide.mask = {1u << 17, 0};
+  host.mailbox.guide(1, guide);
+  EXPECT_EQ(tokens_of(host.finished(1)), (std::vector<TokenId>{17}));
+  EXPECT_EQ(host.backend.steps, steps);
+}
+
+/// Pauses before every third token and lets it go on freely, so that the text is what it would be without.
+void guide_freely(Host& host, RequestId id, uint32_t outputs) {
+  for (uint32_t at = 0; at < outputs; at += 3) {
+    ASSERT_TRUE(host.wait_for(id, Event::Kind::paused, at));
+    Guide guide;
+    guide.index = at;
+    if (at + 3 < outputs) guide.pause_at = at + 3;
+    host.mailbox.guide(id, guide);
+  }
+}
+
+TEST(StepLoop, MorePausedRowsThanLogitsMayBeKept) {
+  Host host({16, 4, 400, 300, 32, 8, 1});
+  std::map<RequestId, std::vector<TokenId>> expected;
+  for (RequestId id = 1; id <= 4; ++id) {
+    expected[id] = alone(request(id, 20, 12));
+    Request r = request(id, 20, 12);
+    r.pause_at = 0;
+    host.mailbox.submit(r);
+  }
+  for (RequestId id = 1; id <= 4; ++id) guide_freely(host, id, 12);
+  for (RequestId id = 1; id <= 4; ++id) EXPECT_EQ(tokens_of(host.finished(id)), expected[id]);
+}
+
+/// Texts with habits, drafted or not, must be the same to the last byte; `change` sets what the requests ask for.
+void expect_drafts_change_nothing(const std::function<void(Request&)>& change, uint32_t blocks = 400, bool pauses = false) {
+  std::map<RequestId, std::vector<Event>> plain;
+  for (uint32_t draft_rows : {0u, 1u, 8u}) {
+    Host host({16, 4, blocks, 300, 32, draft_rows});
+    host.backend.habits = true;
+    for (RequestId id = 1; id <= 5; ++id) {
+      Request r = request(id, uint32_t(4 * id), 150, id % 2 ? 0.0f : 1.0f);
+      r.sampling.logprobs = 1;
+      if (pauses) r.pause_at = 0;
+      change(r);
+      host.mailbox.submit(r);
+    }
+    for (RequestId id = 1; id <= 5 && pauses; ++id) guide_freely(host, id, 150);
+    for (RequestId id = 1; id <= 5; ++id) {
+      const std::vector<Event> events = host.finished(id);
+      if (draft_rows == 0) plain[id] = events;
+      EXPECT_EQ(tokens_of(events), tokens_of(plain[id])) << "request " << id << ", drafts " << draft_rows;
+      EXPECT_EQ(events.back().reason, plain[id].back().reason);
+      std::vector<float> logprobs, expected;
+      for (const Event& e : events) if (e.kind == Event::Kind::token) logprobs.push_back(*e.logprob);
+      for (const Event& e : plain[id]) if (e.kind == Event::Kind::token) expected.push_back(*e.logprob);
+      EXPECT_EQ(logprobs, expected);
+    }
+    EXPECT_EQ(host.blocks_in_use(), 0u);
+    const EngineStats stats = host.loop->stats();
+    if (draft_rows == 0) {
+      EXPECT_EQ(stats.drafted, 0u);
+    } else if (!pauses) {
+      EXPECT_GT(stats.accepted, 10u);
+      EXPECT_GT(stats.drafted, stats.accepted) << "no draft was ever wrong: the test shows nothing";
+    }
+  }
+}
+
+TEST(StepLoop, DraftsDoNotChangeTheText) {
+  expect_drafts_change_nothing([](Request&) {});
+}
+
+TEST(StepLoop, DraftsDoNotChangeATextWithPenalties) {
+  expect_drafts_change_nothing([](Request& r) {
+    r.sampling.frequency_penalty = 0.7f;
+    r.sampling.repetition_penalty = 1.1f;
+  });
+}
+
+TEST(StepLoop, DraftsStopWhereTheTextStops) {
+  expect_drafts_change_nothing([](Request& r) {
+    r.max_tokens = 60 + uint32_t(r.id);
+    r.stop_tokens = {TokenId(11 + r.id)};
+  });
+}
+
+TEST(StepLoop, DraftsDoNotChangeATextThatIsPreempted) {
+  expect_drafts_change_nothing([](Request& r) { r.priority = int32_t(r.id % 2); }, 110);
+}
+
+TEST(StepLoop, DraftsDoNotCrossAPause) {
+  expect_drafts_change_nothing([](Request&) {}, 400, true);
+}
+
+TEST(StepLoop, ALoopEndsAtTheSameTokenWithDrafts) {
+  for (uint32_t draft_rows : {0u, 8u}) {
+    Host host({16, 4, 4000, 3000, 32, draft_rows});
+    Request r = request(1, 3, 0, 0.0f);
+    r.sampling.logit_bias = {{7, 100.0f}};
+    host.mailbox.submit(r);
+    EXPECT_EQ(host.finished(1).back().total, 200u);
+    EXPECT_EQ(host.loop->stats().accepted > 100, draft_rows > 0);
+  }
 }
 
 /// Random lives, cancelled at random: nothing leaks, nothing hangs, and who is left says what it says alone.

@@ -71,6 +71,11 @@ class CpuBackend final : public Backend {
   }
   uint64_t scratch_bytes() const override { return state_.scratch_bytes(); }
 
+  uint32_t threads() const override { return state_.pool.threads(); }
+  void for_each(uint32_t count, const std::function<void(uint32_t, uint32_t)>& body) override {
+    state_.pool.run(count, 1, nullptr, body);
+  }
+
  private:
   bool run_all(const OpList& ops, const StepInputs& inputs, const std::atomic<bool>* abandon) {
     const std::vector<OpRows> rows = check_step(state_.resources, state_.kv, ops, inputs);

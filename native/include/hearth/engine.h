@@ -38,6 +38,9 @@ struct EngineOptions {
   uint64_t kv_bytes = 0;         // upper bound of the KV pool in bytes; 0: a quarter of free memory
   uint32_t prefill_chunk = 512;  // most prompt rows in one step; results do not depend on it
   uint32_t max_sequences = 8;    // most sequences in one step
+  uint32_t max_waiting = 256;    // most requests besides those; more are refused with queue_full
+  uint32_t stream_gap_ms = 1000; // how long somebody's prompt may hold up the streams of others in a step
+  bool prompt_lookup = true;     // speculative decoding from a text's own repetitions, where it pays; exact
   bool yarn_truncate = false;    // round the YaRN correction range as ggml does
 };
 
@@ -115,6 +118,7 @@ struct EngineStats {
   uint32_t blocks_used = 0, blocks_free = 0;
   uint32_t running = 0, waiting = 0;
   uint64_t prompt_tokens = 0, output_tokens = 0, requests = 0;
+  uint64_t drafted = 0, accepted = 0;    // speculative rows computed, and those that became tokens
   uint64_t preemptions = 0;              // times that a request gave its KV up and was computed again
   double prefill_tps = 0, decode_tps = 0;  // of the last seconds in which there was such work; 0 before
 };
@@ -140,7 +144,7 @@ class Engine {
   /// "cpu/avx512", "cpu/avx2", "cpu/scalar", "reference": the kernels in use.
   virtual std::string kernels() const = 0;
 
-  /// Queues a request. Throws Error{context_length_exceeded | invalid_request} before any work.
+  /// Queues a request. Throws Error{context_length_exceeded | invalid_request | queue_full} before any work.
   virtual void submit(Request request) = 0;
   virtual void guide(RequestId id, Guide guide) = 0;
   /// Takes effect within one step; a `finished` event with reason `cancelled` follows. Unknown ids are ignored.

@@ -22,6 +22,7 @@ enum class ErrorCode {
   invalid_request,
   numeric_error,             // NaN or infinity in the logits
   cancelled,
+  queue_full,                // as many requests as may wait are waiting
   internal,
 };
 
@@ -39,6 +40,7 @@ constexpr std::string_view to_string(ErrorCode code) {
     case ErrorCode::invalid_request: return "invalid_request";
     case ErrorCode::numeric_error: return "numeric_error";
     case ErrorCode::cancelled: return "cancelled";
+    case ErrorCode::queue_full: return "queue_full";
     case ErrorCode::internal: return "internal";
   }
   return "internal";

@@ -1,0 +1,86 @@
+// The second half of a step: from computed rows to committed KV, tokens and events. Part of StepLoop; see step_loop.h.
+// Requests are read side by side on the backend's idle threads; what they share is touched before and after.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "engine/step_loop.h"
+#include "hearth/error.h"
+
+namespace hearth {
+
+/// The rows were computed: commit them, then read what their logits say, on all threads.
+void StepLoop::absorb(const std::vector<PlannedRows>& rows) {
+  std::vector<LiveRequest*> lives;
+  std::vector<uint32_t> first_output(1, 0);
+  for (const PlannedRows& each : rows) {
+    lives.push_back(&live(each.id));
+    first_output.push_back(first_output.back() + each.outputs);
+    if (each.drafts == 0) lives.back()->kv.commit(pool_);
+  }
+  std::vector<std::vector<SerialEvent>> events(rows.size());
+  backend_.for_each(static_cast<uint32_t>(rows.size()), [&](uint32_t thread, uint32_t i) {
+    try {
+      read_outputs(*lives[i], rows[i], first_output[i], events[i], scratch_[thread]);
+    } catch (const Error& error) {
+      lives[i]->fail(error.code, error.what(), events[i]);
+    } catch (const std::exception& error) {
+      lives[i]->fail(ErrorCode::internal, error.what(), events[i]);
+    }
+  });
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].drafts > 0) settle_drafts(*lives[i], rows[i]);
+    std::move(events[i].begin(), events[i].end(), std::back_inserter(events_));
+  }
+}
+
+/// Scores the prompt, draws the next token, and those after it for as long as they are what was guessed.
+void StepLoop::read_outputs(LiveRequest& live, const PlannedRows& rows, uint32_t first_output,
+                            std::vector<SerialEvent>& events, SamplerScratch& scratch) const {
+  const uint32_t end = rows.first + rows.rows;
+  const auto logits = [&](uint32_t position) { return runner_.logits(first_output + position - (end - rows.outputs)); };
+  for (uint32_t p = end - rows.outputs; p < end - rows.drafts; ++p) live.score_prompt(p, logits(p), options_.vocabulary);
+  live.progressed(events);
+  uint32_t p = end - rows.drafts - 1;
+  if (rows.outputs == 0 || p + 1 != live.tokens.size()) return;
+  if (live.paused()) return live.hold(logits(p), options_.vocabulary);
+  draw(live, logits(p), events, scratch);
+  for (uint32_t i = 0; i < rows.drafts && !live.ended() && !live.paused() && live.tokens.back() == live.drafts[i]; ++i) {
+    draw(live, logits(++p), events, scratch);
+  }
+}
+
+void StepLoop::draw(LiveRequest& live, const float* logits, std::vector<SerialEvent>& events, SamplerScratch& scratch) const {
+  SampleInput input;
+  input.logits = logits;
+  input.vocabulary = options_.vocabulary;
+  input.sampling = &live.request.sampling;
+  input.seen = &live.seen;
+  input.banned = &live.request.banned_tokens;
+  input.mask = &live.mask;
+  input.position = live.tokens.size();
+  live.take(sample(input, scratch), events);
+}
+
+/// The mask of a row that was computed earlier has come.
+void StepLoop::draw_held(LiveRequest& live) {
+  const std::vector<float> logits = std::exchange(live.held, {});
+  try {
+    draw(live, logits.data(), events_, scratch_[0]);
+  } catch (const Error& error) {
+    live.fail(error.code, error.what(), events_);
+  }
+}
+
+/// Rows behind the first wrong guess did not happen.
+void StepLoop::settle_drafts(LiveRequest& live, const PlannedRows& rows) {
+  const auto drawn = static_cast<uint32_t>(live.tokens.size()) - rows.first - 1;
+  live.kv.keep(pool_, std::max(drawn, 1u));
+  live.kv.commit(pool_);
+  std::lock_guard lock(stats_mutex_);
+  stats_.drafted += rows.drafts;
+  stats_.accepted += drawn > 0 ? drawn - 1 : 0;
+  decode_rate_.add(0.0, drawn > 0 ? drawn - 1 : 0);
+}
+
+}  // namespace hearth
