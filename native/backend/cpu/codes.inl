@@ -1,6 +1,12 @@
 // Block-quantised weights as signed integer codes, the form in which int8 kernels want them.
 // Included inside an anonymous namespace after quant_rows.inl.
 
+#if defined(_MSC_VER) && !defined(__clang__)
+#define HEARTH_ALWAYS_INLINE __forceinline
+#else
+#define HEARTH_ALWAYS_INLINE __attribute__((always_inline)) inline
+#endif
+
 /// A block of 32 columns: value = scale * code + minimum. q6_k: value = scale * sub0 * code in the first 16 columns,
 /// scale * sub1 * code in the others.
 struct BlockFactors { float scale, minimum; int32_t sub0, sub1; };
@@ -22,7 +28,7 @@ inline void nibbles_through(const uint8_t* q, const int8_t* table, int8_t* out) 
   auto* to = reinterpret_cast<__m128i*>(out);
   _mm_storeu_si128(to, Alternate ? _mm_unpacklo_epi8(low, high) : low);
   _mm_storeu_si128(to + 1, Alternate ? _mm_unpackhi_epi8(low, high) : high);
-#elif defined(__aarch64__)
+#elif defined(HEARTH_NEON)
   const int8x16_t t = vld1q_s8(table);
   const uint8x16_t x = vld1q_u8(q);
   const int8x16_t low = vqtbl1q_s8(t, vandq_u8(x, vdupq_n_u8(15))), high = vqtbl1q_s8(t, vshrq_n_u8(x, 4));
@@ -40,6 +46,15 @@ inline void fifth_bits(const uint8_t* q, uint32_t high, int offset, int8_t* out)
     out[j] = static_cast<int8_t>(static_cast<int>((q[j] & 15) | (((high >> j) & 1) << 4)) - offset);
     out[j + 16] = static_cast<int8_t>(static_cast<int>((q[j] >> 4) | (((high >> (j + 16)) & 1) << 4)) - offset);
   }
+}
+
+/// k_scale_min of all eight sub-blocks, byte i for sub-block i.
+inline void k_scales_mins(const uint8_t* s, uint64_t* scales, uint64_t* minima) {
+  const uint32_t first = load_u32(s), second = load_u32(s + 4), third = load_u32(s + 8);
+  const uint32_t high_scales = (third & 0x0f0f0f0fu) | ((first >> 2) & 0x30303030u);
+  const uint32_t high_minima = ((third >> 4) & 0x0f0f0f0fu) | ((second >> 2) & 0x30303030u);
+  *scales = (first & 0x3f3f3f3fu) | uint64_t(high_scales) << 32;
+  *minima = (second & 0x3f3f3f3fu) | uint64_t(high_minima) << 32;
 }
 
 /// Codes and factors of block b of a row. `scales` is the row's scale plane (mxfp4_planes only).
@@ -92,6 +107,17 @@ inline BlockFactors block_codes(const uint8_t* row, const uint8_t* scales, uint3
     for (int l = 0; l < 32; ++l) out[l] = static_cast<int8_t>(q6_k_code(p, sub, l));
     return {load_half(p + 208), 0, s[0], s[1]};
   }
+}
+
+/// A strip of fewer than 16 rows with its last row repeated, so that the kernels need know only whole strips.
+inline Strip whole_strip(const Strip& s, std::byte* memory) {
+  const size_t bytes = row_bytes(s.type, s.cols), scale_bytes = s.scales ? s.cols / 32 : 0;
+  for (uint32_t r = 0; r < strip_rows; ++r) {
+    const uint32_t row = r < s.rows ? r : s.rows - 1;
+    __builtin_memcpy(memory + r * bytes, s.data + row * s.row_stride, bytes);
+    if (s.scales) __builtin_memcpy(memory + strip_rows * bytes + r * scale_bytes, s.scales + row * s.scale_row_stride, scale_bytes);
+  }
+  return {s.type, memory, bytes, s.scales ? memory + strip_rows * bytes : nullptr, scale_bytes, strip_rows, s.cols};
 }
 
 /// Calls run.template operator()<T>() for a block-quantised type; false for the others.

@@ -1,4 +1,4 @@
-// cpuid, xgetbv and the topology files of Linux.
+// cpuid, xgetbv, the hardware words of ARM systems, and the topology files of Linux.
 #include "backend/cpu/cpu_features.h"
 
 #include <algorithm>
@@ -17,6 +17,16 @@
 #endif
 #if defined(__linux__)
 #include <sched.h>
+#endif
+#if defined(__aarch64__) || defined(_M_ARM64)
+#define HEARTH_ARM64 1
+#if defined(__linux__)
+#include <sys/auxv.h>
+#elif defined(__APPLE__)
+#include <sys/sysctl.h>
+#elif defined(_WIN32)
+#include <windows.h>
+#endif
 #endif
 
 namespace hearth::cpu {
@@ -67,14 +77,23 @@ Features detect() {
   f.avx_vnni = ymm && bit(more.a, 4);
   return f;
 }
-#else
+#elif HEARTH_ARM64
 Features detect() {
   Features f;
-#if defined(__aarch64__) || defined(_M_ARM64)
   f.neon = true;  // part of the base architecture
+#if defined(__linux__)
+  f.neon_dot = (getauxval(AT_HWCAP) >> 20) & 1u;  // HWCAP_ASIMDDP
+#elif defined(__APPLE__)
+  int present = 0;
+  size_t size = sizeof present;
+  f.neon_dot = sysctlbyname("hw.optional.arm.FEAT_DotProd", &present, &size, nullptr, 0) == 0 && present != 0;
+#elif defined(_WIN32)
+  f.neon_dot = IsProcessorFeaturePresent(43) != 0;  // PF_ARM_V82_DP_INSTRUCTIONS_AVAILABLE
 #endif
   return f;
 }
+#else
+Features detect() { return {}; }
 #endif
 
 }  // namespace
@@ -90,7 +109,8 @@ std::vector<std::string> feature_names() {
   const std::pair<bool, const char*> all[] = {{f.avx2, "avx2"},         {f.fma, "fma"},
                                               {f.f16c, "f16c"},         {f.avx_vnni, "avxvnni"},
                                               {f.avx512, "avx512f"},    {f.avx512_vnni, "avx512vnni"},
-                                              {f.avx512_bf16, "avx512bf16"}, {f.neon, "neon"}};
+                                              {f.avx512_bf16, "avx512bf16"}, {f.neon, "neon"},
+                                              {f.neon_dot, "neondot"}};
   for (const auto& [present, name] : all) {
     if (present) names.emplace_back(name);
   }

@@ -11,7 +11,7 @@ struct Features {
   bool avx2 = false, fma = false, f16c = false;
   bool avx512 = false;       // F, BW, VL, DQ and the system saves zmm registers
   bool avx512_vnni = false, avx512_bf16 = false, avx_vnni = false;
-  bool neon = false;
+  bool neon = false, neon_dot = false;
 };
 
 const Features& features();

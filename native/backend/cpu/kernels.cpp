@@ -19,7 +19,9 @@ std::vector<Choice> usable() {
   const Features& f = features();
   std::vector<Choice> list{{"scalar", scalar_kernels()}};
   if (f.neon && neon_kernels()) list.push_back({"neon", neon_kernels()});
+  if (f.neon_dot && neondot_kernels()) list.push_back({"neondot", neondot_kernels()});
   if (f.avx2 && f.fma && f.f16c && avx2_kernels()) list.push_back({"avx2", avx2_kernels()});
+  if (f.avx2 && f.fma && f.f16c && f.avx_vnni && avxvnni_kernels()) list.push_back({"avxvnni", avxvnni_kernels()});
   if (f.avx512 && f.avx512_vnni && f.fma && f.f16c && avx512_kernels()) list.push_back({"avx512", avx512_kernels()});
   return list;
 }

@@ -68,8 +68,10 @@ constexpr size_t strip_scratch_bytes(uint32_t cols) { return size_t(cols + 64) *
 
 const Kernels* scalar_kernels();
 const Kernels* avx2_kernels();    // nullptr where not compiled in
+const Kernels* avxvnni_kernels();
 const Kernels* avx512_kernels();
 const Kernels* neon_kernels();
+const Kernels* neondot_kernels();
 
 /// The named table, or the best that this processor runs ("": HEARTH_ISA, else the best).
 /// Throws Error{invalid_request} for one that it cannot run.

@@ -1,8 +1,8 @@
-// Kernels for aarch64: float kernels in NEON, the int8 strips in plain C++ (left to the compiler's vectoriser).
-// Written without a machine to run on; the tests run them wherever they are built on one.
+// Kernels for aarch64 without the dot product instruction. The tests have run them under an emulator only.
 #include "backend/cpu/kernels.h"
 
 #if defined(__aarch64__) || defined(_M_ARM64)
+#define HEARTH_NEON 1
 #include <arm_neon.h>
 #include <math.h>
 
@@ -18,7 +18,7 @@ namespace {
 #include "backend/cpu/kernels_float.inl"
 #include "backend/cpu/attention.inl"
 #include "backend/cpu/codes.inl"
-#include "backend/cpu/int8_portable.inl"
+#include "backend/cpu/int8_neon.inl"
 }  // namespace
 
 const Kernels* neon_kernels() {

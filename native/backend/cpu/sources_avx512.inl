@@ -2,12 +2,6 @@
 // One source class per block layout; the kernels that use them are gemv_avx512.inl and gemm_avx512.inl.
 // Included inside an anonymous namespace after codes.inl.
 
-#if defined(_MSC_VER) && !defined(__clang__)
-#define HEARTH_ALWAYS_INLINE __forceinline
-#else
-#define HEARTH_ALWAYS_INLINE __attribute__((always_inline)) inline
-#endif
-
 /// Addresses of 16 rows: row 4i + v begins at base[i] + v * stride.
 struct RowBases {
   const uint8_t* base[4];
