@@ -128,6 +128,62 @@ TEST_P(CpuKernels, NarrowMatricesAndLogitsAreFinerThanInt8) {
   }
 }
 
+/// Bytes of a block that the next test leaves as they are: scales, without which nothing could be compared.
+bool is_factor(DType type, uint32_t byte) {
+  switch (type) {
+    case DType::mxfp4: return byte < 1;
+    case DType::mxfp4_planes: return false;
+    case DType::q6_k: return byte >= 208;  // the scales of its half blocks take part in the integer sums
+    case DType::q4_k: case DType::q5_k: return byte < 16;
+    case DType::q4_1: case DType::q5_1: return byte < 4;
+    default: return byte < 2;
+  }
+}
+
+Floats logits_of(std::unique_ptr<Backend> backend, const Matrix& w, const Floats& x, uint32_t rows) {
+  Rig rig(std::move(backend));
+  const Buffer in = rig.input("x", x, w.cols, rows), out = rig.backend->add_buffer("logits", w.rows, rows);
+  rig.ops.push_back(Logits{in, rig.backend->add_weight(w), out});
+  rig.rows(rows);
+  rig.run();
+  return rig.read(out, rows, w.rows);
+}
+
+/// Where products are added in 16 bits the largest codes and activations of one sign are the worst case.
+TEST_P(CpuKernels, LargestCodesDoNotOverflow) {
+  for (DType t : all_types) {
+    if (!is_block_type(t)) continue;
+    for (int fill : {0x00, 0x77, 0x7f, 0x80, 0xff}) {
+      Random random(7);
+      auto w = make_matrix(random, t, 21, 256);
+      for (size_t i = 0; i < w->bytes.size(); ++i) {
+        if (!is_factor(t, i % info(t).bytes)) w->bytes[i] = std::byte(fill);
+      }
+      for (uint32_t r = 0; r < 21; ++r) decode_row(w->view, 0, r, &w->values[size_t(r) * 256]);
+      for (uint32_t rows : {1u, 2u, 9u}) {
+        Floats x(size_t(rows) * 256);
+        for (size_t i = 0; i < x.size(); ++i) x[i] = i / 256 % 3 == 0 ? 1.0f : i / 256 % 3 == 1 ? -1.0f : i / 16 % 2 ? 1.0f : -1.0f;
+        const Floats got = logits_of(cases.make(), w->view, x, rows);
+        EXPECT_LE(nmse(got, product(*w, 0, nullptr, x.data(), rows), product_power(*w, 0, x.data(), rows)), 1e-9)
+            << type_name(t) << " of " << fill << ", rows " << rows;
+      }
+    }
+  }
+}
+
+/// Register tiles take 1, 2, 3 ... tokens; a row must not notice in which it lies.
+TEST_P(CpuKernels, ARowIsTheSameBytesInEveryTile) {
+  for (DType t : all_types) {
+    Random random(8);
+    auto w = make_matrix(random, t, 21, 256);
+    const Floats x = random_floats(random, 30 * 256), all = logits_of(cases.make(), w->view, x, 30);
+    for (uint32_t rows : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 9u, 10u, 11u, 12u, 13u, 14u, 17u, 25u}) {
+      const Floats some = logits_of(cases.make(), w->view, x, rows);
+      EXPECT_EQ(std::memcmp(some.data(), all.data(), some.size() * sizeof(float)), 0) << type_name(t) << ", rows " << rows;
+    }
+  }
+}
+
 /// A view as the safetensors reader makes it: every second row of an interleaved matrix, at an odd address.
 TEST_P(CpuKernels, StridedAndUnalignedViewsAreReadInPlace) {
   Random random(5);
