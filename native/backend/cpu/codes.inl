@@ -21,7 +21,7 @@ constexpr int8_t centred_nibbles[16] = {-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2,
 /// Compilers do not find the byte shuffle by themselves, and this is where decoding spends its time.
 template <bool Alternate = false>
 inline void nibbles_through(const uint8_t* q, const int8_t* table, int8_t* out) {
-#if defined(__SSSE3__)
+#if defined(__SSSE3__) || defined(__AVX2__)
   const __m128i t = _mm_loadu_si128(reinterpret_cast<const __m128i*>(table)), mask = _mm_set1_epi8(15);
   const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(q));
   const __m128i low = _mm_shuffle_epi8(t, _mm_and_si128(x, mask)), high = _mm_shuffle_epi8(t, _mm_and_si128(_mm_srli_epi16(x, 4), mask));
@@ -56,6 +56,38 @@ inline void k_scales_mins(const uint8_t* s, uint64_t* scales, uint64_t* minima) 
   *scales = (first & 0x3f3f3f3fu) | uint64_t(high_scales) << 32;
   *minima = (second & 0x3f3f3f3fu) | uint64_t(high_minima) << 32;
 }
+
+#if defined(__SSSE3__) || defined(__AVX2__)
+/// Eight bytes of each of eight rows, turned round: out[i] holds byte i of the rows in its low half, byte i + 4 in its high one.
+HEARTH_ALWAYS_INLINE void transpose_bytes(const uint64_t* rows, __m128i* out) {
+  auto row = [&](int r) { return _mm_cvtsi64_si128(static_cast<long long>(rows[r])); };
+  const __m128i a = _mm_unpacklo_epi8(row(0), row(1)), b = _mm_unpacklo_epi8(row(2), row(3));
+  const __m128i c = _mm_unpacklo_epi8(row(4), row(5)), d = _mm_unpacklo_epi8(row(6), row(7));
+  const __m128i ab0 = _mm_unpacklo_epi16(a, b), ab4 = _mm_unpackhi_epi16(a, b);
+  const __m128i cd0 = _mm_unpacklo_epi16(c, d), cd4 = _mm_unpackhi_epi16(c, d);
+  const __m128i r01 = _mm_unpacklo_epi32(ab0, cd0), r23 = _mm_unpackhi_epi32(ab0, cd0);
+  const __m128i r45 = _mm_unpacklo_epi32(ab4, cd4), r67 = _mm_unpackhi_epi32(ab4, cd4);
+  out[0] = _mm_unpacklo_epi64(r01, r45), out[1] = _mm_unpackhi_epi64(r01, r45);
+  out[2] = _mm_unpacklo_epi64(r23, r67), out[3] = _mm_unpackhi_epi64(r23, r67);
+}
+
+/// Eight 16-bit words of each of eight rows, turned round: out[i] holds word i of every row.
+HEARTH_ALWAYS_INLINE void transpose_words(const __m128i* rows, __m128i* out) {
+  __m128i a[8], b[8];
+  for (int i = 0; i < 4; ++i) {
+    a[i] = _mm_unpacklo_epi16(rows[2 * i], rows[2 * i + 1]);      // words 0..3 of a pair of rows
+    a[i + 4] = _mm_unpackhi_epi16(rows[2 * i], rows[2 * i + 1]);  // words 4..7
+  }
+  for (int i = 0; i < 8; i += 2) {  // four rows: b[i] words 0 and 1 (or 4 and 5), b[i + 1] the next two
+    b[i] = _mm_unpacklo_epi32(a[i / 4 * 4 + i % 4], a[i / 4 * 4 + i % 4 + 1]);
+    b[i + 1] = _mm_unpackhi_epi32(a[i / 4 * 4 + i % 4], a[i / 4 * 4 + i % 4 + 1]);
+  }
+  for (int i = 0; i < 8; i += 4) {
+    out[i] = _mm_unpacklo_epi64(b[i], b[i + 2]), out[i + 1] = _mm_unpackhi_epi64(b[i], b[i + 2]);
+    out[i + 2] = _mm_unpacklo_epi64(b[i + 1], b[i + 3]), out[i + 3] = _mm_unpackhi_epi64(b[i + 1], b[i + 3]);
+  }
+}
+#endif
 
 /// Codes and factors of block b of a row. `scales` is the row's scale plane (mxfp4_planes only).
 template <DType T>
@@ -114,8 +146,8 @@ inline Strip whole_strip(const Strip& s, std::byte* memory) {
   const size_t bytes = row_bytes(s.type, s.cols), scale_bytes = s.scales ? s.cols / 32 : 0;
   for (uint32_t r = 0; r < strip_rows; ++r) {
     const uint32_t row = r < s.rows ? r : s.rows - 1;
-    __builtin_memcpy(memory + r * bytes, s.data + row * s.row_stride, bytes);
-    if (s.scales) __builtin_memcpy(memory + strip_rows * bytes + r * scale_bytes, s.scales + row * s.scale_row_stride, scale_bytes);
+    std::memcpy(memory + r * bytes, s.data + row * s.row_stride, bytes);
+    if (s.scales) std::memcpy(memory + strip_rows * bytes + r * scale_bytes, s.scales + row * s.scale_row_stride, scale_bytes);
   }
   return {s.type, memory, bytes, s.scales ? memory + strip_rows * bytes : nullptr, scale_bytes, strip_rows, s.cols};
 }

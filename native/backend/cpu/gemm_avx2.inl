@@ -1,8 +1,8 @@
 // The int8 strip kernel of AVX2 for many tokens: the strip is unpacked once into an interleaved panel, which register
-// tiles of 16 rows by up to 4 tokens then share. Products are added in 16 bits as long as they cannot overflow there.
+// tiles of 16 rows by up to 4 tokens then share. Without AVX-VNNI products are added in 16 bits as long as they cannot
+// overflow there: eight groups of four columns with 4-bit codes, four with 5-bit codes and MXFP4, two with Q6_K.
 // Included inside an anonymous namespace after gemv_avx2.inl, whose arithmetic per output element it repeats.
 
-constexpr uint32_t direct_tokens = 2;  // up to so many tokens the panel would cost more than it saves
 constexpr uint32_t register_tokens = 4;
 
 /// From 4 registers w[v] of (lane i, dword c) to 4 registers out[c] of (lane i, dword v): dword 4i+v is row 4i+v.
@@ -60,7 +60,7 @@ inline void fill_panel(Source source, uint32_t cols, uint32_t octet, const Panel
 
 HEARTH_ALWAYS_INLINE __m256i four_columns(const int8_t* q) {
   int32_t four;
-  __builtin_memcpy(&four, q, 4);
+  std::memcpy(&four, q, 4);
   return _mm256_set1_epi32(four);
 }
 
@@ -198,7 +198,7 @@ void run_tile(const Panel& panel, uint32_t cols, const QuantTile& tile, int32_t 
 
 template <DType T>
 inline void run_strip(const Strip& s, const QuantTile* tiles, uint32_t count, std::byte* scratch) {
-  if (count == 1 && tiles[0].tokens == 1) return direct_strip<T, 1>(s, tiles[0]);
+  if (count == 1 && tiles[0].tokens == 1) return direct_strip<T, 1>(s, tiles[0]);  // for 3 tokens a panel costs no more
   if (count == 1 && tiles[0].tokens == 2) return direct_strip<T, 2>(s, tiles[0]);
   const Panel panel = panel_in(scratch, s.cols);
   fill_panel(source_of<T>(s, 0), s.cols, 0, panel);

@@ -11,12 +11,14 @@
 #include <cstring>
 
 #include "backend/half.h"
+#include "backend/kv_layout.h"
 
 namespace hearth::cpu {
 namespace {
 #include "backend/quant_rows.inl"
 #include "backend/cpu/simd_avx2.h"
 #include "backend/cpu/kernels_float.inl"
+#include "backend/cpu/attention.inl"
 #include "backend/cpu/codes.inl"
 #include "backend/cpu/sources_avx2.inl"
 #include "backend/cpu/gemv_avx2.inl"
@@ -24,7 +26,7 @@ namespace {
 }  // namespace
 
 const Kernels* avxvnni_kernels() {
-  static const Kernels table{"avxvnni", strip_f32, strip_q8, quantise, norm, activate, attend_f32, attend_f16};
+  static const Kernels table{"avxvnni", strip_f32, strip_q8, quantise, norm, activate, attention};
   return &table;
 }
 

@@ -55,20 +55,26 @@ inline void float_tile(const std::byte* const* w, const float* const* x, uint32_
   for (uint32_t r = 0; r < R; ++r) for (uint32_t t = 0; t < T; ++t) out[t * strip_rows + r] = sum_lanes(acc[r][t]);
 }
 
+/// R weight rows times up to T activation rows.
+template <typename From, uint32_t R, uint32_t T = tile_cols>
+inline void float_rows(const std::byte* const* w, const float* const* x, uint32_t tokens, uint32_t cols, float* out) {
+  if constexpr (T > 1) {
+    if (tokens < T) return float_rows<From, R, T - 1>(w, x, tokens, cols, out);
+  }
+  float_tile<From, R, T>(w, x, cols, out);
+}
+
+/// Tokens outside, rows inside: a strip of weights fits the second cache, the activation rows of a long prompt do not.
 template <typename From>
 inline void float_strip(const std::byte* const* w, uint32_t rows, const float* const* x, uint32_t tokens, uint32_t cols, float* out) {
-  for (uint32_t r = 0; r < rows;) {
-    const bool wide = r + tile_rows <= rows;
-    for (uint32_t t = 0; t < tokens;) {
+  for (uint32_t t = 0; t < tokens; t += tile_cols) {
+    for (uint32_t r = 0; r < rows;) {
+      const bool wide = r + tile_rows <= rows;
       float* to = out + t * strip_rows + r;
-      const bool many = t + tile_cols <= tokens;
-      if (wide && many) float_tile<From, tile_rows, tile_cols>(w + r, x + t, cols, to);
-      else if (wide) float_tile<From, tile_rows, 1>(w + r, x + t, cols, to);
-      else if (many) float_tile<From, 1, tile_cols>(w + r, x + t, cols, to);
-      else float_tile<From, 1, 1>(w + r, x + t, cols, to);
-      t += many ? tile_cols : 1;
+      if (wide) float_rows<From, tile_rows>(w + r, x + t, tokens - t, cols, to);
+      else float_rows<From, 1>(w + r, x + t, tokens - t, cols, to);
+      r += wide ? tile_rows : 1;
     }
-    r += wide ? tile_rows : 1;
   }
 }
 

@@ -11,18 +11,20 @@
 #include <cstring>
 
 #include "backend/half.h"
+#include "backend/kv_layout.h"
 
 namespace hearth::cpu {
 namespace {
 #include "backend/quant_rows.inl"
 #include "backend/cpu/simd_neon.h"
 #include "backend/cpu/kernels_float.inl"
+#include "backend/cpu/attention.inl"
 #include "backend/cpu/codes.inl"
 #include "backend/cpu/int8_neon.inl"
 }  // namespace
 
 const Kernels* neondot_kernels() {
-  static const Kernels table{"neondot", strip_f32, strip_q8, quantise, norm, activate, attend_f32, attend_f16};
+  static const Kernels table{"neondot", strip_f32, strip_q8, quantise, norm, activate, attention};
   return &table;
 }
 

@@ -1,7 +1,7 @@
 // V: 16 float lanes as two AVX2 registers. Meanings are in simd_avx512.h. Included inside an anonymous namespace.
 
 struct V { __m256 a, b; };
-constexpr uint32_t tile_rows = 2, tile_cols = 2;
+constexpr uint32_t tile_rows = 2, tile_cols = 3;
 constexpr uint32_t attend_heads = 4, attend_units = 1;
 
 inline V zero() { return {_mm256_setzero_ps(), _mm256_setzero_ps()}; }

@@ -1,5 +1,5 @@
 // V: 16 float lanes as four NEON registers. Meanings are in simd_avx512.h. Included inside an anonymous namespace.
-// Compiled on aarch64 only; it has not run on such a machine yet (see design.md).
+// Compiled on aarch64 only; it has run under an emulator (see design.md).
 
 struct V { float32x4_t v[4]; };
 constexpr uint32_t tile_rows = 2, tile_cols = 2;

@@ -70,7 +70,7 @@ HEARTH_ALWAYS_INLINE __m256 half_column(const RowBases& rows, size_t offset) { r
 HEARTH_ALWAYS_INLINE __m256 e8m0_half_column(__m128i bytes) {
   const __m128i next = _mm_add_epi8(bytes, _mm_set1_epi8(1));  // 255, 0, 1 become 0, 1, 2
   const int odd = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(next, _mm_set1_epi8(2)), next)) & 255;
-  if (__builtin_expect(odd == 0, 1)) {
+  if (odd == 0) [[likely]] {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_sub_epi32(_mm256_cvtepu8_epi32(bytes), _mm256_set1_epi32(1)), 23));
   }
   alignas(16) uint8_t b[16];
@@ -162,19 +162,6 @@ struct FiveBitSource {
   HEARTH_ALWAYS_INLINE __m256 minimum(uint32_t b) const { return half_column(rows, size_t(b) * info(T).bytes + 2); }
 };
 
-/// Eight bytes of each of eight rows, turned round: out[i] holds byte i of the rows in its low half, byte i + 4 in its high one.
-HEARTH_ALWAYS_INLINE void transpose_bytes(const uint64_t* rows, __m128i* out) {
-  auto row = [&](int r) { return _mm_cvtsi64_si128(static_cast<long long>(rows[r])); };
-  const __m128i a = _mm_unpacklo_epi8(row(0), row(1)), b = _mm_unpacklo_epi8(row(2), row(3));
-  const __m128i c = _mm_unpacklo_epi8(row(4), row(5)), d = _mm_unpacklo_epi8(row(6), row(7));
-  const __m128i ab0 = _mm_unpacklo_epi16(a, b), ab4 = _mm_unpackhi_epi16(a, b);
-  const __m128i cd0 = _mm_unpacklo_epi16(c, d), cd4 = _mm_unpackhi_epi16(c, d);
-  const __m128i r01 = _mm_unpacklo_epi32(ab0, cd0), r23 = _mm_unpackhi_epi32(ab0, cd0);
-  const __m128i r45 = _mm_unpacklo_epi32(ab4, cd4), r67 = _mm_unpackhi_epi32(ab4, cd4);
-  out[0] = _mm_unpacklo_epi64(r01, r45), out[1] = _mm_unpackhi_epi64(r01, r45);
-  out[2] = _mm_unpacklo_epi64(r23, r67), out[3] = _mm_unpackhi_epi64(r23, r67);
-}
-
 /// Q4_K and Q5_K: the factors of a super-block's eight sub-blocks are made at its first.
 template <DType T>
 struct KSource {
@@ -220,14 +207,25 @@ struct KSource {
   HEARTH_ALWAYS_INLINE __m256 minimum(uint32_t b) const { return _mm256_load_ps(minima[b % 8]); }
 };
 
+/// Its factors, too, are made at a super-block's first block.
 struct Q6KSource {
   static constexpr DType type = DType::q6_k;
   static constexpr bool with_minimum = false, with_sub = true;
   RowBases rows;
-  __m128i subs;
+  __m128i pairs[8], subs;  // per sub-block: two signed bytes of every row
+  __m256 scales;
 
   Q6KSource(const Strip& s, uint32_t octet) : rows(row_bases(s.data, s.row_stride, octet)) {}
-  HEARTH_ALWAYS_INLINE void begin(uint32_t b) { subs = word_column(rows, size_t(b / 8) * 210 + 192 + 2 * (b % 8)); }
+  HEARTH_ALWAYS_INLINE void begin(uint32_t b) {
+    if (b % 8 == 0) {
+      const size_t at = size_t(b / 8) * 210;
+      __m128i bytes[8];
+      for (uint32_t r = 0; r < 8; ++r) bytes[r] = load128(rows.row(r) + at + 192);
+      transpose_words(bytes, pairs);
+      scales = half_column(rows, at + 208);
+    }
+    subs = pairs[b % 8];
+  }
   HEARTH_ALWAYS_INLINE __m256i half_codes(size_t at, uint32_t sub, uint32_t v, size_t half) const {
     const uint32_t part = sub % 4;
     const __m256i low = two_rows(rows, v, at + 64 * (sub / 4) + 32 * (sub % 2) + half), high = two_rows(rows, v, at + 128 + 32 * (sub / 4) + half);
@@ -240,7 +238,7 @@ struct Q6KSource {
     *lo = half_codes(at, b % 8, v, 0);
     *hi = half_codes(at, b % 8, v, 16);
   }
-  HEARTH_ALWAYS_INLINE __m256 scale(uint32_t b) const { return half_column(rows, size_t(b / 8) * 210 + 208); }
+  HEARTH_ALWAYS_INLINE __m256 scale(uint32_t) const { return scales; }
   /// Factors of columns 0..15 and of columns 16..31, one dword a row.
   HEARTH_ALWAYS_INLINE __m256i sub0() const { return _mm256_srai_epi32(_mm256_slli_epi32(_mm256_cvtepu16_epi32(subs), 24), 24); }
   HEARTH_ALWAYS_INLINE __m256i sub1() const { return _mm256_srai_epi32(_mm256_slli_epi32(_mm256_cvtepu16_epi32(subs), 16), 24); }

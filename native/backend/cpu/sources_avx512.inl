@@ -152,29 +152,30 @@ struct FiveBitSource {
   __m512i sub1(uint32_t) const { return _mm512_set1_epi32(1); }
 };
 
-/// Q4_K and Q5_K: begin() makes the factors of the sub-block.
+/// Q4_K and Q5_K: the factors of a super-block's eight sub-blocks are made at its first.
 template <DType T>
 struct KSource {
   static constexpr bool with_minimum = true, with_sub = false;
   RowBases rows;
-  __m512 scales, minima;
+  alignas(64) float scales[8][16], minima[8][16];  // [sub-block][row]
 
   explicit KSource(const Strip& s) : rows(row_bases(s.data, s.row_stride)) {}
-  HEARTH_ALWAYS_INLINE void begin(uint32_t b) {
-    const size_t at = size_t(b / 8) * info(T).bytes, sub = b % 8;
-    const __m128i six = _mm_set1_epi8(63), four = _mm_set1_epi8(15), top = _mm_set1_epi8(0x30);
-    __m128i scale, least;  // as k_scale_min
-    if (sub < 4) {
-      scale = _mm_and_si128(byte_column(rows, at + 4 + sub), six);
-      least = _mm_and_si128(byte_column(rows, at + 8 + sub), six);
-    } else {
-      const __m128i both = byte_column(rows, at + 8 + sub), first = byte_column(rows, at + sub), second = byte_column(rows, at + 4 + sub);
-      scale = _mm_or_si128(_mm_and_si128(both, four), _mm_and_si128(_mm_srli_epi16(first, 2), top));
-      least = _mm_or_si128(_mm_and_si128(_mm_srli_epi16(both, 4), four), _mm_and_si128(_mm_srli_epi16(second, 2), top));
+  static HEARTH_ALWAYS_INLINE void spread(const uint64_t* six_bits, __m512 factor, float (*out)[16]) {
+    __m128i a[4], b[4];
+    transpose_bytes(six_bits, a), transpose_bytes(six_bits + 8, b);
+    for (int i = 0; i < 4; ++i) {
+      const __m128i low = _mm_unpacklo_epi64(a[i], b[i]), high = _mm_unpackhi_epi64(a[i], b[i]);
+      _mm512_store_ps(out[i], _mm512_mul_ps(factor, _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(low))));
+      _mm512_store_ps(out[i + 4], _mm512_mul_ps(factor, _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(high))));
     }
-    scales = _mm512_mul_ps(half_column(rows, at), _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(scale)));
-    const __m512 m = _mm512_mul_ps(half_column(rows, at + 2), _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(least)));
-    minima = _mm512_castsi512_ps(_mm512_xor_si512(_mm512_castps_si512(m), _mm512_set1_epi32(static_cast<int>(0x80000000u))));
+  }
+  HEARTH_ALWAYS_INLINE void begin(uint32_t b) {
+    if (b % 8 != 0) return;
+    const size_t at = size_t(b / 8) * info(T).bytes;
+    uint64_t scale[16], least[16];
+    for (uint32_t r = 0; r < 16; ++r) k_scales_mins(rows.row(r / 4, r % 4) + at + 4, &scale[r], &least[r]);
+    spread(scale, half_column(rows, at), scales);
+    spread(least, _mm512_castsi512_ps(_mm512_xor_si512(_mm512_castps_si512(half_column(rows, at + 2)), _mm512_set1_epi32(static_cast<int>(0x80000000u)))), minima);
   }
   HEARTH_ALWAYS_INLINE __m512i half_codes(size_t at, uint32_t sub, uint32_t v, size_t half) const {
     constexpr size_t payload = T == DType::q4_k ? 16 : 48;
@@ -191,20 +192,30 @@ struct KSource {
     *lo = half_codes(at, b % 8, v, 0);
     *hi = half_codes(at, b % 8, v, 16);
   }
-  HEARTH_ALWAYS_INLINE __m512 scale(uint32_t) const { return scales; }
-  HEARTH_ALWAYS_INLINE __m512 minimum(uint32_t) const { return minima; }
+  HEARTH_ALWAYS_INLINE __m512 scale(uint32_t b) const { return _mm512_load_ps(scales[b % 8]); }
+  HEARTH_ALWAYS_INLINE __m512 minimum(uint32_t b) const { return _mm512_load_ps(minima[b % 8]); }
   __m512i sub0(uint32_t) const { return _mm512_set1_epi32(1); }
   __m512i sub1(uint32_t) const { return _mm512_set1_epi32(1); }
 };
 
+/// Its factors, too, are made at a super-block's first block.
 struct Q6KSource {
   static constexpr bool with_minimum = false, with_sub = true;
   RowBases rows;
+  __m128i pairs[2][8];  // [half of the rows][sub-block]: two signed bytes of every row
+  __m512 scales;
   __m512i subs0, subs1;
 
   explicit Q6KSource(const Strip& s) : rows(row_bases(s.data, s.row_stride)) {}
   HEARTH_ALWAYS_INLINE void begin(uint32_t b) {
-    const __m512i pair = _mm512_cvtepu16_epi32(word_column(rows, size_t(b / 8) * 210 + 192 + 2 * (b % 8)));
+    if (b % 8 == 0) {
+      const size_t at = size_t(b / 8) * 210;
+      __m128i bytes[16];
+      for (uint32_t r = 0; r < 16; ++r) bytes[r] = load128(rows.row(r / 4, r % 4) + at + 192);
+      transpose_words(bytes, pairs[0]), transpose_words(bytes + 8, pairs[1]);
+      scales = half_column(rows, at + 208);
+    }
+    const __m512i pair = _mm512_cvtepu16_epi32(_mm256_set_m128i(pairs[1][b % 8], pairs[0][b % 8]));
     subs0 = _mm512_srai_epi32(_mm512_slli_epi32(pair, 24), 24);
     subs1 = _mm512_srai_epi32(_mm512_slli_epi32(pair, 16), 24);
   }
@@ -220,7 +231,7 @@ struct Q6KSource {
     *lo = half_codes(at, b % 8, v, 0);
     *hi = half_codes(at, b % 8, v, 16);
   }
-  HEARTH_ALWAYS_INLINE __m512 scale(uint32_t b) const { return half_column(rows, size_t(b / 8) * 210 + 208); }
+  HEARTH_ALWAYS_INLINE __m512 scale(uint32_t) const { return scales; }
   HEARTH_ALWAYS_INLINE __m512 minimum(uint32_t) const { return _mm512_setzero_ps(); }
   __m512i sub0(uint32_t) const { return subs0; }
   __m512i sub1(uint32_t) const { return subs1; }
