@@ -103,8 +103,15 @@ HEARTH_ALWAYS_INLINE void block_dots(const Panel& panel, uint32_t b, const int8_
 
 #else
 
+/// Keeps a sum in its register: GCC would regroup the additions, hold all products at once and spill them.
+#if defined(__GNUC__)
+#define HEARTH_KEEP(x) __asm__("" : "+x"(x))
+#else
+#define HEARTH_KEEP(x) (void)(x)
+#endif
+
 /// Adds the products of 4 * Group columns, times `by`: acc[t][o] are the dwords of octet o. Group 0: 4 columns of signed codes.
-template <uint32_t Group, uint32_t N>
+template <uint32_t Group, bool First, uint32_t N>
 HEARTH_ALWAYS_INLINE void add_products(const uint8_t* codes, const int8_t* q, __m256i by0, __m256i by1, __m256i (*acc)[2]) {
   __m256i sum[N][2];
 #pragma GCC unroll 8
@@ -119,12 +126,17 @@ HEARTH_ALWAYS_INLINE void add_products(const uint8_t* codes, const int8_t* q, __
       const __m256i p1 = Group == 0 ? _mm256_maddubs_epi16(_mm256_abs_epi8(w1), _mm256_sign_epi8(x, w1)) : _mm256_maddubs_epi16(w1, x);
       sum[t][0] = j == 0 ? p0 : _mm256_add_epi16(sum[t][0], p0);
       sum[t][1] = j == 0 ? p1 : _mm256_add_epi16(sum[t][1], p1);
+      HEARTH_KEEP(sum[t][0]);
+      HEARTH_KEEP(sum[t][1]);
     }
   }
 #pragma GCC unroll 4
   for (uint32_t t = 0; t < N; ++t) {
-    acc[t][0] = _mm256_add_epi32(acc[t][0], _mm256_madd_epi16(sum[t][0], by0));
-    acc[t][1] = _mm256_add_epi32(acc[t][1], _mm256_madd_epi16(sum[t][1], by1));
+    const __m256i d0 = _mm256_madd_epi16(sum[t][0], by0), d1 = _mm256_madd_epi16(sum[t][1], by1);
+    acc[t][0] = First ? d0 : _mm256_add_epi32(acc[t][0], d0);
+    acc[t][1] = First ? d1 : _mm256_add_epi32(acc[t][1], d1);
+    HEARTH_KEEP(acc[t][0]);
+    HEARTH_KEEP(acc[t][1]);
   }
 }
 
@@ -134,22 +146,28 @@ HEARTH_ALWAYS_INLINE void block_dots(const Panel& panel, uint32_t b, const int8_
                                      int32_t offset, __m256i (*acc)[2]) {
   const uint8_t* codes = panel.codes + size_t(b) * 512;
   const __m256i ones = _mm256_set1_epi16(1);
+  auto by = [&](const int32_t* sub, uint32_t octet) { return Sub ? load_dwords(sub + b * 16 + 8 * octet) : ones; };
+  constexpr uint32_t step = Group == 0 ? 1 : Group;
+  add_products<Group, true, N>(codes, q, by(panel.sub0, 0), by(panel.sub0, 1), acc);
+#pragma GCC unroll 8
+  for (uint32_t j = step; j < 8; j += step) {
+    const int32_t* sub = j < 4 ? panel.sub0 : panel.sub1;
+    add_products<Group, false, N>(codes + 64 * j, q + 4 * j, by(sub, 0), by(sub, 1), acc);
+  }
+  if constexpr (Group == 0) return;  // signed codes have no offset
+#pragma GCC unroll 4
   for (uint32_t t = 0; t < N; ++t) {
+    __m256i e0, e1;
     if constexpr (Sub) {  // offset * sub0 * sum of the first half's activations, the second half's likewise, in one instruction
       const int32_t first = halves[t] >> 7, second = (corrections[t] - halves[t]) >> 7;
       const __m256i sums = _mm256_set1_epi32(int32_t((uint32_t(second) << 16) | (uint32_t(first) & 0xffffu)));
-      acc[t][0] = _mm256_madd_epi16(load_dwords(panel.both + b * 16), sums);
-      acc[t][1] = _mm256_madd_epi16(load_dwords(panel.both + b * 16 + 8), sums);
+      e0 = _mm256_madd_epi16(load_dwords(panel.both + b * 16), sums);
+      e1 = _mm256_madd_epi16(load_dwords(panel.both + b * 16 + 8), sums);
     } else {
-      acc[t][0] = acc[t][1] = Group == 0 ? _mm256_setzero_si256() : _mm256_set1_epi32((corrections[t] >> 7) * offset);
+      e0 = e1 = _mm256_set1_epi32((corrections[t] >> 7) * offset);
     }
-  }
-  constexpr uint32_t step = Group == 0 ? 1 : Group;
-#pragma GCC unroll 8
-  for (uint32_t j = 0; j < 8; j += step) {
-    const __m256i by0 = !Sub ? ones : load_dwords((j < 4 ? panel.sub0 : panel.sub1) + b * 16);
-    const __m256i by1 = !Sub ? ones : load_dwords((j < 4 ? panel.sub0 : panel.sub1) + b * 16 + 8);
-    add_products<Group, N>(codes + 64 * j, q + 4 * j, by0, by1, acc);
+    acc[t][0] = _mm256_add_epi32(acc[t][0], e0);
+    acc[t][1] = _mm256_add_epi32(acc[t][1], e1);
   }
 }
 
