@@ -9,6 +9,7 @@ import type { LoadOptions } from './contract/runtime';
 import type { Library, LibraryModel } from './library/types';
 import { createLibrary } from './library/library';
 import { dataDirAt, dataDirPath, openDataDir, type DataDir } from './app/data-dir';
+import { clearKvCache, kvCache } from './app/kv-cache';
 import { openLog, type Log } from './app/log';
 import { resources, type Resources } from './app/resources';
 import { ServerLock, livingServer } from './app/server-file';
@@ -32,6 +33,8 @@ export interface AppOptions {
   model?: string;
   /** How models are loaded, where it is not the usual way. */
   load?: Partial<Omit<LoadOptions, 'path'>>;
+  /** Keep what models have read on disk, for after a restart; absent: yes. */
+  diskCache?: boolean;
   /** How children are started; absent: by fork. Electron gives its own. */
   spawn?: SpawnHost;
   /** What a person at the terminal should know. */
@@ -95,7 +98,7 @@ async function buildServices(
     spawn: options.spawn ?? forkHosts(entry('runtime')),
     telemetry,
     log: (level, text) => log[level](text),
-    ...(options.load && { load: options.load }),
+    load: { ...(options.diskCache !== false && kvCache(dir)), ...options.load },
   });
   closing.push(() => supervisor.close());
   const library = createLibrary({ folders: [dir.models], builtin: shipped.models, probe: supervisor.probe });
@@ -190,6 +193,11 @@ export function openEngine(options: EngineOptions = {}): Engine {
 
 export function appVersion(): string {
   return resources().version;
+}
+
+/** Forgets what models have read. Throws nothing where there is nothing. */
+export function clearCache(dataDir?: string): void {
+  clearKvCache(dataDirAt(dataDirPath(dataDir)));
 }
 
 /** The Hearth that runs on this data directory, if there is one. */

@@ -2,6 +2,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { appVersion } from '../app';
 import { bench } from './bench';
+import { cacheClear } from './cache';
 import { doctor } from './doctor';
 import { logits } from './logits';
 import { ls } from './ls';
@@ -36,6 +37,7 @@ function hearthCommand(io: Io, done: Done): Command {
   addBench(program, io);
   addLs(program, io);
   addDoctor(program, io, done);
+  addCache(program, io);
   return program;
 }
 
@@ -45,6 +47,7 @@ function addServe(program: Command, io: Io, done: Done): void {
     .addOption(dataDir())
     .option('--model <model>', 'model to load at the start: a name or a path')
     .addOption(kvType())
+    .option('--no-disk-cache', 'keep nothing of what models have read on disk')
     .option('--json', 'first line of the output: {url, token, pid} as JSON; everything else goes to standard error')
     .action(async (options) => done(await serve(options, io)));
 }
@@ -112,6 +115,13 @@ function addDoctor(program: Command, io: Io, done: Done): void {
     .option('--json', 'one JSON object')
     .addOption(dataDir())
     .action(async (options) => done(await doctor(options, io)));
+}
+
+function addCache(program: Command, io: Io): void {
+  const cache = verb(program, 'cache', 'What models have read, kept for after a restart.');
+  verb(cache, 'clear', 'Forget it all. Chats stay; long ones are read again.')
+    .addOption(dataDir())
+    .action((options) => cacheClear(options, io));
 }
 
 function dataDir(): Option {

@@ -8,6 +8,7 @@ export interface ServeOptions {
   model?: string;
   kv?: 'f16' | 'q8';
   json?: boolean;
+  diskCache?: boolean;
 }
 
 /** How long an orderly end may take before it becomes a disorderly one. */
@@ -22,6 +23,7 @@ export async function serve(options: ServeOptions, io: Io): Promise<number | und
       dataDir: options.dataDir,
       model: options.model,
       load: { kvType: options.kv },
+      diskCache: options.diskCache,
       say: (line) => io.err(`${line}\n`),
     });
   } catch (error) {

@@ -20,6 +20,11 @@ export const loadOptions = z.object({
   kvBytes: z.number().min(0).default(0),
   prefillChunk: z.int().min(1).default(512),
   yarnTruncate: z.boolean().default(false),
+  /** Find the beginnings of prompts again. */
+  prefixCache: z.boolean().default(true),
+  /** A folder, and its bound in bytes, for what a restart shall find; empty or 0: none. */
+  diskCachePath: z.string().default(''),
+  diskCacheBytes: z.number().min(0).default(0),
 });
 export type LoadOptions = z.infer<typeof loadOptions>;
 
@@ -85,8 +90,18 @@ export const stats = z.object({
   /** Of the runtime's process. */
   rssBytes: z.number(),
   rssAnonBytes: z.number(),
+  /** Used by running requests; cached: used by nobody, can be found again or taken; free: the rest. */
   blocksUsed: z.int(),
+  blocksCached: z.int(),
   blocksFree: z.int(),
+  /** Prompt tokens that were found in the cache, and requests by why not more was. */
+  cachedTokens: z.number(),
+  /** Blocks brought up from the tiers below the pool, and handed down to them; what they hold. */
+  blocksFetched: z.number(),
+  blocksStored: z.number(),
+  hostCacheBytes: z.number(),
+  diskCacheBytes: z.number(),
+  cacheMisses: z.record(z.string(), z.number()),
   running: z.int(),
   waiting: z.int(),
   promptTokens: z.number(),
@@ -216,6 +231,8 @@ export const METHODS = {
   load: { params: loadOptions, result: loaded },
   generate: { params: generate, result: empty },
   cancel: { params: z.object({ id: z.string() }), result: empty },
+  /** The broker's grant for KV has changed: cached blocks above it are given up at once. */
+  grant: { params: z.object({ kvBytes: z.number().min(0) }), result: empty },
   /** Tokens of a rendered prompt, without generating. */
   count: { params: z.object({ input: generateInput }), result: z.object({ tokens: z.int() }) },
   tokenize: { params: z.object({ text: z.string() }), result: z.object({ tokens: z.array(z.int()) }) },

@@ -121,6 +121,13 @@ export interface NativeLoadOptions {
   streamGapMs?: number;
   promptLookup?: boolean;
   yarnTruncate?: boolean;
+  /** Find the beginnings of prompts again; on where absent. */
+  prefixCache?: boolean;
+  /** Bytes of plain memory for blocks that leave the pool; no use on the CPU. */
+  hostCacheBytes?: number;
+  /** A folder, and its bound, for blocks that a restart shall find. */
+  diskCachePath?: string;
+  diskCacheBytes?: number;
 }
 
 export interface NativeSampling {
@@ -152,6 +159,12 @@ export interface NativeRequest {
   pauseAt?: number;
   promptLogprobs?: boolean;
   priority?: number;
+  /** false: nothing is found in the prefix cache, and nothing kept for others. */
+  useCache?: boolean;
+  /** Prompts are found again only within a scope. */
+  cacheScope?: string;
+  /** Prompt lengths at which later prompts may go another way. */
+  cutPoints?: number[] | Int32Array;
 }
 
 /** The host's word on output token `index` of a paused request. At most one of `forced` and `mask`. */
@@ -168,6 +181,10 @@ export interface NativeTokenLogprob {
   logprob: number;
 }
 
+/** Why not more of a prompt was found in the cache. */
+export type NativeCacheMiss =
+  'none' | 'too_short' | 'no_entry' | 'other_scope' | 'window_gone' | 'evicted' | 'not_wanted';
+
 export type NativeFinishReason = 'stop' | 'length' | 'repetition' | 'cancelled' | 'error';
 
 export type NativeEvent =
@@ -180,6 +197,7 @@ export type NativeEvent =
       index: number;
       total: number;
       cached: number;
+      cacheMiss: NativeCacheMiss;
       /** With promptLogprobs, on the last prefill event: entry i is about prompt token i + 1. */
       promptLogprobs?: NativeTokenLogprob[];
       promptTop?: NativeTokenLogprob[][];
@@ -203,6 +221,7 @@ export type NativeEvent =
       /** Output tokens in all, resume tokens included. */
       total: number;
       cached: number;
+      cacheMiss: NativeCacheMiss;
       reason: NativeFinishReason;
       error?: { code: NativeErrorCode; message: string };
     };
@@ -212,8 +231,19 @@ export interface NativeStats {
   kvBytesUsed: number;
   kvBytesTotal: number;
   scratchBytes: number;
+  /** Used by running requests; cached: used by nobody, can be found again or taken; free: the rest. */
   blocksUsed: number;
+  blocksCached: number;
   blocksFree: number;
+  /** Prompt tokens that were found in the cache. */
+  cachedTokens: number;
+  /** Blocks brought up from the tiers below the pool, and handed down to them; what they hold. */
+  blocksFetched: number;
+  blocksStored: number;
+  hostCacheBytes: number;
+  diskCacheBytes: number;
+  /** Requests by why not more was found. */
+  cacheMisses: Record<NativeCacheMiss, number>;
   running: number;
   waiting: number;
   promptTokens: number;
@@ -246,6 +276,8 @@ export interface NativeEngine {
   guide(id: number, guide: NativeGuide): void;
   /** A `finished` event with reason `cancelled` follows; unknown ids are ignored. */
   cancel(id: number): void;
+  /** The KV pool may hold so many bytes from now on, at most what it was loaded with. */
+  setKvGrant(bytes: number): void;
   /** Called with the events of one or more steps, in order; one handler, null removes it. Set it before submit(). */
   setEventHandler(handler: ((events: NativeEvent[]) => void) | null): void;
   /** Logits [vocabulary] after the last token. */

@@ -96,6 +96,10 @@ export class ModelSession {
     }
   }
 
+  grant(kvBytes: number): void {
+    this.parts.engine.setKvGrant(kvBytes);
+  }
+
   async count(input: GenerateInput): Promise<number> {
     return (await this.parts.prompts.make({ input, maxTokens: Number.MAX_SAFE_INTEGER })).tokens.length;
   }
@@ -295,6 +299,8 @@ export class ModelSession {
       ...(pauseAt !== undefined && { pauseAt }),
       ...(request.echo && { promptLogprobs: true }),
       priority: request.priority === 'interactive' ? 1 : 0,
+      cacheScope: request.cacheScope,
+      ...(prompt.cutPoints && { cutPoints: prompt.cutPoints }),
     };
   }
 
@@ -312,7 +318,7 @@ export class ModelSession {
         return [];
       };
       this.rows.set(number, { id: undefined, onEvents: take, cancel: () => [] });
-      this.parts.engine.submit({ ...request, id: number });
+      this.parts.engine.submit({ ...request, id: number, useCache: false });
     });
   }
 

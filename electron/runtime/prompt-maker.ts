@@ -25,6 +25,8 @@ export interface PromptJob {
 export interface Prompt {
   tokens: ArrayLike<number>;
   droppedTurns: number;
+  /** Prompt lengths at which a later prompt of the same chat may go another way. */
+  cutPoints?: number[];
   /** The prompt ends inside a thought: the answer begins with its rest. */
   opensThought?: boolean;
   text?: string;
@@ -82,11 +84,10 @@ export class PromptMaker {
     return { ...value, droppedTurns };
   }
 
-  private render(chat: ChatInput): { tokens: number[]; opensThought?: boolean } {
-    if (this.control) return { tokens: renderChat(chat, this.tokenizer, this.control).tokens };
+  private render(chat: ChatInput): { tokens: number[]; cutPoints: number[]; opensThought?: boolean } {
+    if (this.control) return renderChat(chat, this.tokenizer, this.control);
     this.template ??= new ChatTemplate(this.tokenizer);
-    const { tokens, opensThought } = this.template.render(chat);
-    return { tokens, opensThought };
+    return this.template.render(chat);
   }
 
   /** The caller writes the whole prompt, markup included: there is no user's text to keep apart from it. */

@@ -55,6 +55,10 @@ class Service {
         this.session?.cancel(id);
         return {};
       },
+      grant: ({ kvBytes }) => {
+        this.model().grant(kvBytes);
+        return {};
+      },
       count: async ({ input }) => ({ tokens: await this.model().count(input) }),
       tokenize: async ({ text }) => ({ tokens: await this.model().tokenize(text) }),
       detokenize: ({ tokens }) => ({ text: this.model().detokenize(tokens) }),

@@ -65,6 +65,7 @@ function createMetrics() {
     crashes: new Counter(named('runtime_crashes_total', 'Runtimes that ended unexpectedly')),
     memory: new Gauge(named('memory_bytes', 'Memory of the runtime', ['kind'])),
     blocks: new Gauge(named('kv_blocks', 'Blocks of the KV pool', ['state'])),
+    cacheMisses: new Gauge(named('cache_misses', 'Requests by why not more of their prompts was cached', ['reason'])),
     requests: new Gauge(named('requests', 'Requests with the runtime', ['state'])),
     rate: new Gauge(named('tokens_per_second', 'Of the last seconds', ['kind'])),
   };
@@ -105,7 +106,7 @@ class LiveTelemetry implements Telemetry {
   }
 
   sample(stats: Stats): void {
-    const { memory, blocks, requests, rate } = this.metrics;
+    const { memory, blocks, cacheMisses, requests, rate } = this.metrics;
     memory.set({ kind: 'weights' }, stats.weightBytes);
     memory.set({ kind: 'kv_used' }, stats.kvBytesUsed);
     memory.set({ kind: 'kv_total' }, stats.kvBytesTotal);
@@ -113,7 +114,9 @@ class LiveTelemetry implements Telemetry {
     memory.set({ kind: 'rss' }, stats.rssBytes);
     memory.set({ kind: 'rss_anon' }, stats.rssAnonBytes);
     blocks.set({ state: 'used' }, stats.blocksUsed);
+    blocks.set({ state: 'cached' }, stats.blocksCached);
     blocks.set({ state: 'free' }, stats.blocksFree);
+    for (const [reason, count] of Object.entries(stats.cacheMisses)) cacheMisses.set({ reason }, count);
     requests.set({ state: 'running' }, stats.running);
     requests.set({ state: 'waiting' }, stats.waiting);
     rate.set({ kind: 'prefill' }, stats.prefillTps);

@@ -30,6 +30,7 @@ Napi::Function EngineObject::define(Napi::Env env) {
                          InstanceMethod<&EngineObject::submit>("submit"),
                          InstanceMethod<&EngineObject::guide>("guide"),
                          InstanceMethod<&EngineObject::cancel>("cancel"),
+                         InstanceMethod<&EngineObject::set_kv_grant>("setKvGrant"),
                          InstanceMethod<&EngineObject::set_event_handler>("setEventHandler"),
                          InstanceMethod<&EngineObject::logits>("logits"),
                          InstanceMethod<&EngineObject::all_logits>("allLogits"),
@@ -87,6 +88,10 @@ void EngineObject::guide(const Napi::CallbackInfo& info) {
 
 void EngineObject::cancel(const Napi::CallbackInfo& info) {
   guarded(info.Env(), [&] { engine(info.Env()).cancel(id_argument(info, 0, "id")); });
+}
+
+void EngineObject::set_kv_grant(const Napi::CallbackInfo& info) {
+  guarded(info.Env(), [&] { engine(info.Env()).set_kv_grant(id_argument(info, 0, "bytes")); });
 }
 
 void EngineObject::set_event_handler(const Napi::CallbackInfo& info) {

@@ -34,6 +34,7 @@ class EngineObject : public Napi::ObjectWrap<EngineObject> {
   void submit(const Napi::CallbackInfo& info);
   void guide(const Napi::CallbackInfo& info);
   void cancel(const Napi::CallbackInfo& info);
+  void set_kv_grant(const Napi::CallbackInfo& info);
   void set_event_handler(const Napi::CallbackInfo& info);
   Napi::Value logits(const Napi::CallbackInfo& info);
   Napi::Value all_logits(const Napi::CallbackInfo& info);

@@ -156,6 +156,10 @@ EngineOptions engine_options(Napi::Value value) {
   fields.read("streamGapMs", options.stream_gap_ms);
   fields.read("promptLookup", options.prompt_lookup);
   fields.read("yarnTruncate", options.yarn_truncate);
+  fields.read("prefixCache", options.prefix_cache);
+  fields.read("hostCacheBytes", options.host_cache_bytes);
+  fields.read("diskCachePath", options.disk_cache_path);
+  fields.read("diskCacheBytes", options.disk_cache_bytes);
   return options;
 }
 
@@ -210,6 +214,14 @@ Request request_from(Napi::Value value) {
   fields.read("pauseAt", request.pause_at);
   fields.read("promptLogprobs", request.prompt_logprobs);
   fields.read("priority", request.priority);
+  fields.read("useCache", request.use_cache);
+  fields.read("cacheScope", request.cache_scope);
+  std::vector<TokenId> cuts;
+  fields.read("cutPoints", cuts);
+  for (TokenId cut : cuts) {
+    if (cut < 0) refuse(value.Env(), fields.path("cutPoints"), "numbers of tokens, not negative");
+    request.cut_points.push_back(static_cast<uint32_t>(cut));
+  }
   return request;
 }
 

@@ -97,6 +97,8 @@ const char* name_of(FinishReason reason) {
   }
 }
 
+const char* name_of(CacheMiss miss) { return cache_miss_names[static_cast<size_t>(miss)]; }
+
 /// Milliseconds since the event's step ended: clocks of two worlds need not agree, their differences do.
 double ago_ms(const Event& e) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - e.at).count();
@@ -104,6 +106,7 @@ double ago_ms(const Event& e) {
 
 void add_prefill(Napi::Env env, Object& o, const Event& e) {
   o.set("kind", "prefill").set("index", e.index).set("total", e.total).set("cached", e.cached).set("agoMs", ago_ms(e));
+  o.set("cacheMiss", name_of(e.cache_miss));
   if (e.prompt_logprobs.empty()) return;
   o.put("promptLogprobs", logprobs(env, e.prompt_logprobs));
   o.put("promptTop", list(env, e.prompt_top, [&](const auto& top) { return logprobs(env, top); }));
@@ -119,6 +122,7 @@ void add_token(Napi::Env env, Object& o, const Event& e) {
 
 void add_finished(Napi::Env env, Object& o, const Event& e) {
   o.set("kind", "finished").set("total", e.total).set("cached", e.cached).set("reason", name_of(e.reason));
+  o.set("cacheMiss", name_of(e.cache_miss));
   if (!e.error) return;
   o.put("error", Object(env).set("code", std::string(to_string(*e.error))).set("message", e.message).done());
 }
@@ -167,6 +171,12 @@ Napi::Value to_js(Napi::Env env, const EngineStats& s) {
   o.set("outputTokens", s.output_tokens).set("requests", s.requests).set("preemptions", s.preemptions);
   o.set("drafted", s.drafted).set("accepted", s.accepted);
   o.set("prefillTps", s.prefill_tps).set("decodeTps", s.decode_tps);
+  o.set("blocksFetched", s.blocks_fetched).set("blocksStored", s.blocks_stored);
+  o.set("hostCacheBytes", s.host_cache_bytes).set("diskCacheBytes", s.disk_cache_bytes);
+  o.set("blocksCached", s.blocks_cached).set("cachedTokens", s.cached_tokens);
+  Object misses(env);
+  for (size_t i = 0; i < s.cache_misses.size(); ++i) misses.set(cache_miss_names[i], s.cache_misses[i]);
+  o.put("cacheMisses", misses.done());
   return o.done();
 }
 

@@ -1,6 +1,8 @@
 // Implements the block table of a sequence in one layer group.
 #include "cache/block_table.h"
 
+#include <utility>
+
 #include "backend/step_inputs.h"
 
 namespace hearth {
@@ -22,6 +24,21 @@ bool BlockTable::extend(BlockPool& pool, uint32_t length) {
     entries_.push_back(*block);
   }
   return true;
+}
+
+void BlockTable::adopt(BlockPool& pool, std::vector<uint32_t> blocks) {
+  truncate(pool, 0);
+  for (uint32_t block : blocks) {
+    if (block == null_block) ++dropped_;
+    else pool.retain(block);
+  }
+  entries_ = std::move(blocks);
+}
+
+void BlockTable::replace(BlockPool& pool, uint32_t index, uint32_t block) {
+  pool.retain(block);
+  pool.release(entries_.at(index));
+  entries_[index] = block;
 }
 
 void BlockTable::drop_unreachable(BlockPool& pool, uint32_t next) {

@@ -41,6 +41,11 @@ class BlockTable {
   /// Gives back every block beyond the first `length` positions (a step that did not happen).
   void truncate(BlockPool& pool, uint32_t length);
 
+  /// Begins with blocks that are filled already (null_block where out of reach), each with one reference more.
+  void adopt(BlockPool& pool, std::vector<uint32_t> blocks);
+  /// Entry `index` becomes another block with the same content.
+  void replace(BlockPool& pool, uint32_t index, uint32_t block);
+
   /// entries()[p / block_size] holds position p; null_block where out of reach.
   const std::vector<uint32_t>& entries() const { return entries_; }
   const GroupReach& reach() const { return reach_; }

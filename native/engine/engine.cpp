@@ -104,7 +104,7 @@ class LoadedEngine final : public Engine {
         TransformerLimits{limits.prefill_rows + limits.max_sequences + limits.draft_rows, limits.output_rows, plan.context},
         [this](double part) { step(0.02 + 0.88 * part, "weights"); });
     backend_->set_kv_shape(shape);
-    make_loop(limits, plan, block_bytes);
+    make_loop(options, limits, plan, block_bytes);
     step(0.9, "warmup");
     loop_->warm_up(Deadline(warm_up_limit, cancel).passed());
     step(1.0, "warmup");
@@ -148,6 +148,8 @@ class LoadedEngine final : public Engine {
   void on_events(std::function<void()> wake) override { mailbox_.on_events(std::move(wake)); }
   std::vector<Event> drain() override { return mailbox_.drain(); }
 
+  void set_kv_grant(uint64_t bytes) override { mailbox_.set_kv_grant(bytes); }
+
   std::vector<float> logits(const std::vector<TokenId>& tokens) override { return ask_logits(tokens, false); }
   std::vector<float> all_logits(const std::vector<TokenId>& tokens) override { return ask_logits(tokens, true); }
 
@@ -172,7 +174,7 @@ class LoadedEngine final : public Engine {
     if (progress_) progress_(phase, fraction);
   }
 
-  void make_loop(const SchedulerLimits& limits, const KvPlan& plan, uint64_t block_bytes) {
+  void make_loop(const EngineOptions& options, const SchedulerLimits& limits, const KvPlan& plan, uint64_t block_bytes) {
     context_ = plan.context;
     runner_ = std::make_unique<StepRunner>(*backend_, *transformer_, static_cast<uint32_t>(limits.groups.size()), vocabulary(),
                                            [this] { check_whole(file_); });
@@ -185,7 +187,27 @@ class LoadedEngine final : public Engine {
     loop.blocks = plan.blocks;
     loop.slab = plan.slab;
     loop.block_bytes = block_bytes;
+    loop.prefix_cache = options.prefix_cache;
+    if (options.prefix_cache) {
+      loop.tiers.block_bytes = block_bytes;
+      loop.tiers.host_bytes = options.host_cache_bytes;
+      loop.tiers.disk_folder = options.disk_cache_path;
+      loop.tiers.disk_bytes = options.disk_cache_bytes;
+    }
+    loop.cache_salt = cache_salt(options, block_bytes);
     loop_ = std::make_unique<StepLoop>(loop, *backend_, *runner_, mailbox_);
+  }
+
+  /// Bytes of KV are a function of the tokens and of these.
+  std::string cache_salt(const EngineOptions& options, uint64_t block_bytes) const {
+    // LongRoPE's angles follow from the longest sequence that there may be.
+    const bool long_rope = std::any_of(file_.spec.layers.begin(), file_.spec.layers.end(), [this](const LayerSpec& layer) {
+      return !layer.attention.rope.long_divisors.empty() && context_ > layer.attention.rope.short_context;
+    });
+    return "v1 " + file_.info.model_id + ' ' + backend_->name() + ' ' + engine_build() + ' ' +
+           (backend_->precision() == Precision::exact ? "exact" : "fast") + (options.yarn_truncate ? " yarn_truncate" : "") +
+           (long_rope ? " long_rope " : " ") +
+           std::to_string(block_size) + ' ' + std::to_string(block_bytes) + ' ' + std::to_string(static_cast<int>(backend_->kv_type()));
   }
 
   std::vector<float> ask_logits(const std::vector<TokenId>& tokens, bool all_rows) {

@@ -5,11 +5,43 @@
 #include <utility>
 
 namespace hearth {
+namespace {
 
-LiveRequest::LiveRequest(Request submitted, uint64_t serial, uint32_t context, const std::vector<GroupReach>& groups)
+constexpr uint32_t cut_every = 4096;  // tokens: a history that is edited anywhere is read again from here at worst
+
+}  // namespace
+
+LiveRequest::LiveRequest(Request submitted, uint64_t serial, uint32_t context, const std::vector<GroupReach>& groups,
+                         TokenChain chain)
     : serial(serial), request(std::move(submitted)), prompt_size(static_cast<uint32_t>(request.prompt.size())),
-      tokens(request.prompt), kv(groups), context_(context), pause_at_(request.pause_at) {
+      tokens(request.prompt), kv(groups), chain(std::move(chain)), context_(context), block_size_(groups[0].block_size),
+      pause_at_(request.pause_at) {
   for (TokenId token : request.prompt) seen.add_prompt(token);
+  place_cuts();
+}
+
+/// A cut inside a block counts as one at the block's start.
+void LiveRequest::place_cuts() {
+  for (uint32_t at : request.cut_points) {
+    if (at <= prompt_size) cuts_.push_back(at / block_size_);
+  }
+  cuts_.push_back(prompt_size / block_size_);
+  for (uint32_t at = cut_every; at < context_; at += cut_every) cuts_.push_back(at / block_size_);
+  std::sort(cuts_.begin(), cuts_.end());
+  cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
+}
+
+const BlockKeys& LiveRequest::keys() { return request.use_cache ? chain.extend(tokens) : chain.keys(); }
+
+bool LiveRequest::begin_with(const CacheHit& found, CacheMiss miss) {
+  if (found.matched > found.blocks) {  // a place where texts part, without a window kept before it: keep one this time
+    cuts_.insert(std::lower_bound(cuts_.begin(), cuts_.end(), found.matched), found.matched);
+  }
+  if (begun_) return false;
+  begun_ = true;
+  cached = std::min(found.blocks * block_size_, prompt_size);
+  cache_miss = miss;
+  return true;
 }
 
 void LiveRequest::start(std::vector<SerialEvent>& events) {
@@ -73,6 +105,7 @@ void LiveRequest::progressed(std::vector<SerialEvent>& events) {
   e.index = read;
   e.total = prompt_size;
   e.cached = cached;
+  e.cache_miss = cache_miss;
   if (read == prompt_size) {
     e.prompt_logprobs = std::move(prompt_logprobs_);
     e.prompt_top = std::move(prompt_top_);
@@ -137,6 +170,7 @@ void LiveRequest::finish(FinishReason reason, std::vector<SerialEvent>& events) 
   e.reason = reason;
   e.total = outputs();
   e.cached = cached;
+  e.cache_miss = cache_miss;
   events.push_back({serial, std::move(e)});
 }
 

@@ -7,11 +7,12 @@
 #include <optional>
 #include <vector>
 
-#include "cache/sequence_kv.h"
+#include "cache/prefix_cache.h"
 #include "engine/loop_detector.h"
 #include "engine/prompt_lookup.h"
 #include "engine/sampler.h"
 #include "engine/scheduler.h"
+#include "engine/token_chain.h"
 #include "hearth/engine.h"
 
 namespace hearth {
@@ -25,7 +26,7 @@ struct SerialEvent {
 class LiveRequest {
  public:
   /// `serial` counts submissions. Takes the resume tokens as output already given; `start()` tells what follows.
-  LiveRequest(Request request, uint64_t serial, uint32_t context, const std::vector<GroupReach>& groups);
+  LiveRequest(Request request, uint64_t serial, uint32_t context, const std::vector<GroupReach>& groups, TokenChain chain);
 
   RequestId id() const { return request.id; }
   uint32_t outputs() const { return static_cast<uint32_t>(tokens.size()) - prompt_size; }
@@ -64,7 +65,22 @@ class LiveRequest {
   std::vector<float> held;          // logits of the last token's row; empty: not computed, or not waited for
   SequenceKv kv;
   bool running = false;             // holds a place in the scheduler's sense
-  uint32_t cached = 0;              // prompt tokens that came from a prefix cache: the place for it is here and in kv
+
+  // What the prefix cache is asked with, and what it found.
+  /// Names of the full blocks of all tokens; none where the request does not want the cache.
+  const BlockKeys& keys();
+  /// Most blocks that may come from the cache: rows whose logits are needed are computed.
+  uint32_t most_cached() const { return scheduled().logits_from / block_size_; }
+  const std::vector<uint32_t>& cuts() const { return cuts_; }
+  /// It begins with this hit; counted only the first time, not after a preemption. True: that was now.
+  bool begin_with(const CacheHit& hit, CacheMiss miss);
+  TokenChain chain;
+  bool fetching = false;            // waits for blocks from the tiers below the pool
+  uint32_t noted = 0;               // blocks noted for storing
+  CacheHit hit;                     // while it waits: as of `hit_version`
+  uint64_t hit_version = 0;
+  uint32_t cached = 0;              // prompt tokens that came from the cache
+  CacheMiss cache_miss = CacheMiss::none;
 
  private:
   Event event(Event::Kind kind) const;
@@ -73,7 +89,11 @@ class LiveRequest {
   FinishReason verdict(TokenId token, bool loops) const;
   bool scores_prompt() const { return request.prompt_logprobs && prompt_scored_ + 1 < prompt_size; }
 
-  const uint32_t context_;
+  void place_cuts();
+
+  const uint32_t context_, block_size_;
+  std::vector<uint32_t> cuts_;      // in blocks, ascending
+  bool begun_ = false;
   LoopDetector loops_;
   std::optional<uint32_t> pause_at_;
   bool paused_ = false;

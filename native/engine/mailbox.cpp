@@ -54,6 +54,18 @@ void Mailbox::cancel(RequestId id) {
   wake_host(lock);
 }
 
+void Mailbox::set_kv_grant(uint64_t bytes) {
+  std::unique_lock lock(mutex_);
+  mail_.kv_grant = bytes;
+  has_mail_.notify_one();
+}
+
+void Mailbox::nudge() {
+  std::unique_lock lock(mutex_);
+  nudged_ = true;
+  has_mail_.notify_one();
+}
+
 void Mailbox::end_cancelled(RequestId id, const Alive& alive) {
   Event e;
   e.id = id;
@@ -106,9 +118,11 @@ void Mailbox::stop() {
 std::optional<Mail> Mailbox::take(bool idle) {
   std::unique_lock lock(mutex_);
   const auto ready = [&] {
-    return stopped_ || !mail_.cancelled.empty() || !mail_.requests.empty() || !mail_.guides.empty() || !mail_.jobs.empty();
+    return stopped_ || !mail_.cancelled.empty() || !mail_.requests.empty() || !mail_.guides.empty() || !mail_.jobs.empty() ||
+           mail_.kv_grant || nudged_;
   };
   if (idle) has_mail_.wait(lock, ready);
+  nudged_ = false;
   if (stopped_) return std::nullopt;
   for (const auto& [serial, request] : mail_.requests) {
     const auto found = alive_.find(request.id);

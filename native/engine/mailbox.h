@@ -29,6 +29,7 @@ struct Mail {
   std::vector<std::pair<uint64_t, Request>> requests;
   std::vector<std::pair<uint64_t, Guide>> guides;
   std::vector<std::unique_ptr<LogitsJob>> jobs;
+  std::optional<uint64_t> kv_grant;  // bytes
 };
 
 class Mailbox {
@@ -40,6 +41,9 @@ class Mailbox {
   void submit(Request request);
   void guide(RequestId id, Guide guide);
   void cancel(RequestId id);
+  void set_kv_grant(uint64_t bytes);
+  /// Wakes the engine thread without mail.
+  void nudge();
   std::future<std::vector<float>> ask_logits(std::vector<TokenId> tokens, bool all_rows);
   void on_events(std::function<void()> wake);
   std::vector<Event> drain();
@@ -72,7 +76,7 @@ class Mailbox {
   std::unordered_map<RequestId, Alive> alive_;
   std::vector<Event> events_;
   std::function<void()> wake_;
-  bool woken_ = false, stopped_ = false;
+  bool woken_ = false, stopped_ = false, nudged_ = false;
   uint64_t last_serial_ = 0;
   std::atomic<bool> abandon_{false};
 };

@@ -251,11 +251,15 @@ class Planner {
     return plan;
   }
 
-  /// Nobody runs: the first that has work is stuck if no other's end could free blocks for it.
+  /// Nobody runs: the first that has work is stuck if no other's end could free blocks for it. Where those behind it
+  /// share their blocks, so that none of them could make room alone, the last one gives way.
   void add_stuck(StepPlan& plan) const {
     for (size_t i = 0; i < entries_.size(); ++i) {
       if (due(i) == 0 || entries_[i].preempted) continue;
       if (running_ == (entries_[i].r.running ? 1u : 0u)) plan.stuck.push_back(entries_[i].r.id);
+      for (size_t v = entries_.size(); v-- > i + 1 && plan.stuck.empty() && plan.preempted.empty();) {
+        if (may_displace(i, v) && entries_[v].r.shared > 0) plan.preempted.push_back(entries_[v].r.id);
+      }
       return;
     }
   }

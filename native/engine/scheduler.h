@@ -32,12 +32,12 @@ struct ScheduledRequest {
   uint32_t logits_from = 0;   // rows at this position and later need logits; at most tokens - 1
   uint32_t shared = 0;        // of the blocks for `committed`, those that others hold too
   uint32_t drafts = 0;        // rows that it would like to try behind its last token
-  bool running = false;       // holds a place, and blocks for `committed`
+  bool running = false;       // holds a place, and blocks for `committed`; a waiting one finds these in the cache
   bool paused = false;        // the last token's row may not be computed yet
 };
 
 struct SchedulerState {
-  uint32_t blocks_available = 0;  // free, or growable
+  uint32_t blocks_available = 0;  // free, growable, or cached
   std::vector<ScheduledRequest> requests;
 };
 

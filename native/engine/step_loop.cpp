@@ -11,6 +11,8 @@ namespace hearth {
 namespace {
 
 constexpr const char* no_room = "There is not enough memory for the keys and values of this request.";
+constexpr auto moving_limit = std::chrono::milliseconds(30);  // of blocks up or down, between two steps
+constexpr auto flush_limit = std::chrono::milliseconds(200);  // for the disk, when the engine stops
 
 }  // namespace
 
@@ -24,6 +26,9 @@ StepLoop::StepLoop(const LoopOptions& options, Backend& backend, StepRunner& run
           return false;  // the pool stays as it is; requests wait, or end when nobody can make room
         }
       }),
+      cache_(pool_, options.limits.groups),
+      mover_(options.tiers, pool_, cache_, [this](uint32_t block, std::byte* out) { backend_.read_kv_block(block, out); },
+             [this](uint32_t block, const std::byte* in) { backend_.write_kv_block(block, in); }, [this] { mailbox_.nudge(); }),
       scratch_(backend.threads()), cost_(options.cost) {}
 
 void StepLoop::run() {
@@ -37,6 +42,8 @@ void StepLoop::run() {
       idle = true;
     }
   }
+  for (auto& [serial, live] : live_) let_go(live);
+  mover_.flush(std::chrono::steady_clock::now() + flush_limit);
 }
 
 void StepLoop::fail_all(const std::string& why) {
@@ -46,14 +53,22 @@ void StepLoop::fail_all(const std::string& why) {
 }
 
 void StepLoop::take(Mail mail) {
+  if (mail.kv_grant && options_.block_bytes > 0) {
+    pool_.set_limit(static_cast<uint32_t>(std::min<uint64_t>(*mail.kv_grant / options_.block_bytes, options_.blocks)));
+  }
   for (uint64_t serial : mail.cancelled) {
     const auto found = live_.find(serial);
     if (found == live_.end()) continue;
-    found->second.kv.release(pool_);
+    let_go(found->second);
     live_.erase(found);
   }
   for (auto& [serial, request] : mail.requests) {
-    auto& live = live_.try_emplace(serial, std::move(request), serial, options_.context, options_.limits.groups).first->second;
+    TokenChain chain(options_.cache_salt, request.cache_scope, options_.limits.groups[0].block_size);
+    request.use_cache = request.use_cache && options_.prefix_cache;
+    const bool fetching = request.use_cache && mover_.enabled();
+    auto& live = live_.try_emplace(serial, std::move(request), serial, options_.context, options_.limits.groups, std::move(chain))
+                     .first->second;
+    live.fetching = fetching;
     live.start(events_);
     if (peak_blocks(options_.limits, static_cast<uint32_t>(live.tokens.size())) > pool_.limit()) {
       live.fail(ErrorCode::out_of_ram, no_room, events_);
@@ -78,17 +93,21 @@ void StepLoop::take(Mail mail) {
 
 /// False: there is nothing that could be computed now.
 bool StepLoop::step() {
-  if (live_.empty()) return false;
+  const bool stored = mover_.store(std::chrono::steady_clock::now() + moving_limit);
+  if (live_.empty()) return stored;
+  fetch_cached();
   const StepPlan plan = plan_step(limits_now(), cost_, state());
   for (RequestId serial : plan.preempted) preempt(live(serial));
   for (RequestId serial : plan.stuck) {
     if (live(serial).outputs() > 0) live(serial).finish(FinishReason::length, events_);  // it outgrew what there is
     else live(serial).fail(ErrorCode::out_of_ram, no_room, events_);
   }
+  for (const PlannedRows& each : plan.rows) begin_cached(live(each.id));  // before a step can take what they found
   if (!plan.rows.empty()) run_rows(plan.rows);
   sweep();
   publish();
-  return !plan.rows.empty() || !plan.stuck.empty();
+  const bool fetching = std::any_of(live_.begin(), live_.end(), [](const auto& each) { return each.second.fetching; });
+  return !plan.rows.empty() || !plan.stuck.empty() || !plan.preempted.empty() || fetching || stored;
 }
 
 /// Until prompts were measured, a first one is read in pieces of ordinary size: a guess of their time would be far off.
@@ -101,12 +120,22 @@ SchedulerLimits StepLoop::limits_now() const {
   return limits;
 }
 
-SchedulerState StepLoop::state() const {
+SchedulerState StepLoop::state() {
   SchedulerState state;
   state.blocks_available = pool_.available();
-  for (const auto& [serial, live] : live_) {
-    state.requests.push_back(live.scheduled());
-    state.requests.back().id = serial;
+  for (auto& [serial, live] : live_) {
+    if (live.fetching) continue;  // admitted when what it waits for is in the pool
+    ScheduledRequest request = live.scheduled();
+    request.id = serial;
+    if (live.running) {
+      request.shared = live.kv.shared(pool_);
+    } else {
+      const CacheHit& hit = look_up(live);
+      for (const GroupReach& g : options_.limits.groups) request.shared += g.held(hit.blocks * g.block_size);
+      request.shared -= hit.parked;
+      request.committed = hit.blocks * options_.limits.groups[0].block_size;
+    }
+    state.requests.push_back(request);
   }
   // The row of a paused request is computed with the others and its logits are kept, for as many as may be kept.
   auto held = static_cast<uint32_t>(std::count_if(live_.begin(), live_.end(), [](const auto& each) { return !each.second.held.empty(); }));
@@ -137,10 +166,72 @@ void StepLoop::propose_drafts(SchedulerState& state) const {
   for (size_t i = 0; i < of.size(); ++i) of[i]->drafts = candidates[i].drafts;
 }
 
+/// Brings blocks up for the waiting requests, the next in turn first, in a portion that running streams do not notice.
+void StepLoop::fetch_cached() {
+  if (!mover_.enabled()) return;
+  std::vector<LiveRequest*> waiting;
+  for (auto& [serial, live] : live_) {
+    if (live.fetching) waiting.push_back(&live);
+  }
+  std::sort(waiting.begin(), waiting.end(), [](const LiveRequest* a, const LiveRequest* b) {
+    return a->request.priority != b->request.priority ? a->request.priority > b->request.priority : a->serial < b->serial;
+  });
+  const auto deadline = std::chrono::steady_clock::now() + moving_limit;
+  for (LiveRequest* live : waiting) {
+    live->fetching = !mover_.fetch(live->keys(), live->most_cached(), deadline);
+    if (live->fetching) return;
+  }
+}
+
+/// What the last step completed is worth storing.
+void StepLoop::note_stored(LiveRequest& live) {
+  const BlockKeys& keys = live.keys();
+  const uint32_t full = std::min(live.kv.committed() / options_.limits.groups[0].block_size, static_cast<uint32_t>(keys.size()));
+  if (full < options_.tiers.least_blocks || full <= live.noted) return;
+  mover_.note(keys, live.noted, full, live.cuts(), live.chain.scope_name());
+  live.noted = full;
+}
+
+/// What a waiting request would begin with now.
+const CacheHit& StepLoop::look_up(LiveRequest& live) {
+  if (live.hit_version != cache_.version()) {
+    live.hit = cache_.find(live.keys(), live.most_cached());
+    live.hit_version = cache_.version();
+  }
+  return live.hit;
+}
+
+/// A request that the plan admits takes what the plan counted on.
+void StepLoop::begin_cached(LiveRequest& live) {
+  if (live.running) return;
+  const CacheHit hit = live.hit;
+  const BlockKeys& keys = live.keys();
+  if (hit.blocks > 0) cache_.adopt(live.kv, keys, hit.blocks);
+  live.running = true;
+  CacheMiss miss = live.request.use_cache ? hit.miss : CacheMiss::not_wanted;
+  if (!keys.empty()) {
+    const BlockKey anywhere = live.chain.first_without_scope(live.tokens);
+    if (miss == CacheMiss::no_entry && hit.blocks == 0 && cache_.other_scope_has(anywhere, keys[0])) miss = CacheMiss::other_scope;
+    cache_.note_first(anywhere, keys[0]);
+  }
+  if (!live.begin_with(hit, miss)) return;
+  std::lock_guard lock(stats_mutex_);
+  stats_.cached_tokens += live.cached;
+  ++stats_.cache_misses[static_cast<size_t>(live.cache_miss)];
+}
+
+/// Its blocks are nobody's, and can be found again.
+void StepLoop::let_go(LiveRequest& live) {
+  mover_.note_end(live.keys(), std::min(live.kv.committed() / options_.limits.groups[0].block_size, uint32_t(live.keys().size())),
+                  live.chain.scope_name());
+  cache_.release(live.kv, live.keys());
+}
+
 void StepLoop::preempt(LiveRequest& live) {
   if (!live.running) return;  // given a place and displaced in the same plan
-  live.kv.release(pool_);
+  let_go(live);
   live.running = false;
+  live.fetching = live.request.use_cache && mover_.enabled();
   std::lock_guard lock(stats_mutex_);
   ++stats_.preemptions;
 }
@@ -218,12 +309,13 @@ void StepLoop::measure(const std::vector<PlannedRows>& rows, double seconds) {
 void StepLoop::sweep() {
   for (auto each = live_.begin(); each != live_.end();) {
     if (each->second.ended()) {
-      each->second.kv.release(pool_);
+      let_go(each->second);
       each = live_.erase(each);
     } else {
       ++each;
     }
   }
+  pool_.trim();
 }
 
 void StepLoop::publish() {
@@ -236,9 +328,14 @@ void StepLoop::publish() {
     stats_.running = stats_.waiting = 0;
     for (const auto& [serial, live] : live_) ++(live.running ? stats_.running : stats_.waiting);
     stats_.blocks_used = pool_.used();
-    stats_.blocks_free = pool_.available();
-    stats_.kv_bytes_used = pool_.used() * options_.block_bytes;
-    stats_.kv_bytes_total = pool_.size() * options_.block_bytes;
+    stats_.blocks_cached = pool_.parked();
+    stats_.blocks_free = pool_.available() - std::min(pool_.available(), pool_.parked());
+    stats_.kv_bytes_used = uint64_t(pool_.used()) * options_.block_bytes;
+    stats_.kv_bytes_total = uint64_t(pool_.size()) * options_.block_bytes;
+    stats_.blocks_fetched = mover_.fetched();
+    stats_.blocks_stored = mover_.stored();
+    stats_.host_cache_bytes = mover_.host_bytes();
+    stats_.disk_cache_bytes = mover_.disk_bytes();
     stats_.scratch_bytes = backend_.scratch_bytes();
     stats_.prefill_tps = prefill_rate_.per_second();
     stats_.decode_tps = decode_rate_.per_second();

@@ -4,10 +4,13 @@
 
 #include <chrono>
 #include <mutex>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "cache/block_mover.h"
 #include "cache/block_pool.h"
+#include "cache/prefix_cache.h"
 #include "engine/cost_model.h"
 #include "engine/live_request.h"
 #include "engine/mailbox.h"
@@ -25,6 +28,9 @@ struct LoopOptions {
   uint64_t block_bytes = 0;
   uint32_t held_rows = 64;          // most rows whose logits are kept until a mask comes
   ModelCost cost;
+  bool prefix_cache = true;
+  std::string cache_salt;           // what the bytes of a block depend on besides its tokens
+  TierOptions tiers;
 };
 
 class StepLoop {
@@ -44,9 +50,15 @@ class StepLoop {
   void take(Mail mail);
   bool step();
   SchedulerLimits limits_now() const;
-  SchedulerState state() const;
+  SchedulerState state();
   void propose_drafts(SchedulerState& state) const;
   StepWork work_of(const std::vector<PlannedRows>& rows) const;
+  void fetch_cached();
+  void note_stored(LiveRequest& live);
+  void commit(LiveRequest& live);
+  const CacheHit& look_up(LiveRequest& live);
+  void begin_cached(LiveRequest& live);
+  void let_go(LiveRequest& live);
   void preempt(LiveRequest& live);
   void run_rows(const std::vector<PlannedRows>& rows);
   Outcome compute(const std::vector<PlannedRows>& rows);
@@ -72,6 +84,8 @@ class StepLoop {
   StepRunner& runner_;
   Mailbox& mailbox_;
   BlockPool pool_;
+  PrefixCache cache_;
+  BlockMover mover_;
   Live live_;  // by serial; the scheduler's ids are serials
   std::vector<SerialEvent> events_;
   std::vector<SamplerScratch> scratch_;  // by thread

@@ -16,7 +16,7 @@ void StepLoop::absorb(const std::vector<PlannedRows>& rows) {
   for (const PlannedRows& each : rows) {
     lives.push_back(&live(each.id));
     first_output.push_back(first_output.back() + each.outputs);
-    if (each.drafts == 0) lives.back()->kv.commit(pool_);
+    if (each.drafts == 0) commit(*lives.back());
   }
   std::vector<std::vector<SerialEvent>> events(rows.size());
   backend_.for_each(static_cast<uint32_t>(rows.size()), [&](uint32_t thread, uint32_t i) {
@@ -72,11 +72,17 @@ void StepLoop::draw_held(LiveRequest& live) {
   }
 }
 
+/// The blocks that are full now can be found again, and are worth storing.
+void StepLoop::commit(LiveRequest& live) {
+  cache_.commit(live.kv, live.keys(), live.cuts());
+  note_stored(live);
+}
+
 /// Rows behind the first wrong guess did not happen.
 void StepLoop::settle_drafts(LiveRequest& live, const PlannedRows& rows) {
   const auto drawn = static_cast<uint32_t>(live.tokens.size()) - rows.first - 1;
   live.kv.keep(pool_, std::max(drawn, 1u));
-  live.kv.commit(pool_);
+  commit(live);
   std::lock_guard lock(stats_mutex_);
   stats_.drafted += rows.drafts;
   stats_.accepted += drawn > 0 ? drawn - 1 : 0;

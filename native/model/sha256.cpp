@@ -63,7 +63,7 @@ void Sha256::update(std::span<const std::byte> bytes) {
   }
 }
 
-std::string Sha256::hex() {
+std::array<std::byte, 32> Sha256::digest() {
   uint64_t bits = total_ * 8;
   std::array<std::byte, 72> tail{};
   tail[0] = std::byte{0x80};
@@ -72,9 +72,15 @@ std::string Sha256::hex() {
   for (size_t i = 0; i < 8; ++i) length[i] = static_cast<std::byte>(bits >> (56 - 8 * i));
   update(std::span(tail).subspan(0, padding));
   update(length);
+  std::array<std::byte, 32> out;
+  for (size_t i = 0; i < 32; ++i) out[i] = static_cast<std::byte>(state_[i / 4] >> (24 - 8 * (i % 4)));
+  return out;
+}
+
+std::string Sha256::hex() {
   std::string out;
-  for (uint32_t word : state_) {
-    for (int shift = 28; shift >= 0; shift -= 4) out += "0123456789abcdef"[(word >> shift) & 15];
+  for (std::byte each : digest()) {
+    for (int shift : {4, 0}) out += "0123456789abcdef"[(std::to_integer<int>(each) >> shift) & 15];
   }
   return out;
 }

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), for the identity of models. No secrets pass here.
+// SHA-256 (FIPS 180-4), for the identity of models and the names of cached blocks. No secrets pass here.
 #pragma once
 
 #include <array>
@@ -12,7 +12,9 @@ namespace hearth {
 class Sha256 {
  public:
   void update(std::span<const std::byte> bytes);
-  /// 64 lower-case hexadecimal digits. The object is used up.
+  /// The hash. The object is used up.
+  std::array<std::byte, 32> digest();
+  /// The same as 64 lower-case hexadecimal digits.
   std::string hex();
 
  private:

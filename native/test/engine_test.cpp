@@ -116,9 +116,9 @@ TEST_P(EngineText, IsTheSameWhenPreempted) {
   // f32: 4 layers * 2 KV heads * 32 * 2 * 4 bytes = 2 KiB a position in all, half of it a group; 30 blocks.
   const uint64_t bytes_of_32 = GetParam().precision == Precision::exact ? 128 : GetParam().kv == KvType::q8 ? 36 : 64;
   options.kv_bytes = 30ull * 16 * 1024 * bytes_of_32 / 128;
-  uint64_t preemptions = 0;
-  EXPECT_EQ(run(options, eight(), &preemptions), expected);
-  EXPECT_GT(preemptions, 0u);
+  EngineStats stats;
+  EXPECT_EQ(run(options, eight(), nullptr, &stats), expected);
+  EXPECT_GT(stats.preemptions, 0u);
 }
 
 TEST_P(EngineText, IsTheSameWhenResumed) {
@@ -241,6 +241,31 @@ TEST(Engine, AWeightThatIsNoNumberIsAnErrorAtTheLoad) {
     }
   }
   std::filesystem::remove(copy);
+}
+
+/// The same requests again and again in one engine; every round has to give what a cold engine without a cache gives.
+TEST_P(EngineText, IsTheSameFromTheCache) {
+  EngineOptions cold = options_with(GetParam());
+  cold.prefix_cache = false;
+  cold.context = 4200;
+  EngineOptions warm = cold;
+  warm.prefix_cache = true;
+  std::vector<Request> requests = eight();
+  for (uint32_t length : {126u, 127u, 128u, 129u, 130u, 131u}) requests.push_back(request(length, length, 12));
+  if (GetParam().precision == Precision::fast) {
+    for (uint32_t length : {4095u, 4096u, 4097u}) requests.push_back(request(length, length, 12));
+  }
+  const auto expected = run(cold, requests);
+  std::vector<Request> rounds;
+  for (RequestId round = 0; round < 4; ++round) {
+    for (Request r : requests) {
+      r.id += round * 10000;
+      rounds.push_back(r);
+    }
+  }
+  EngineStats stats;
+  for (const auto& [id, text] : run(warm, rounds, nullptr, &stats)) EXPECT_EQ(text, expected.at(id % 10000)) << "request " << id;
+  EXPECT_GT(stats.cached_tokens, 3 * 1000u);
 }
 
 TEST(Engine, ALoadCanBeStoppedAtEveryStage) {

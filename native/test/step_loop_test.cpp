@@ -8,6 +8,8 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstring>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <map>
@@ -42,8 +44,8 @@ class ToyBackend : public Backend {
     if (blocks > most_blocks) throw Error(ErrorCode::out_of_ram, "full");
     kv_.resize(blocks, std::vector<TokenId>(block, -1));
   }
-  void read_kv_block(uint32_t, std::byte*) override {}
-  void write_kv_block(uint32_t, const std::byte*) override {}
+  void read_kv_block(uint32_t id, std::byte* out) override { std::memcpy(out, kv_.at(id).data(), block * sizeof(TokenId)); }
+  void write_kv_block(uint32_t id, const std::byte* in) override { std::memcpy(kv_.at(id).data(), in, block * sizeof(TokenId)); }
   uint64_t scratch_bytes() const override { return 0; }
   void read_routes(Buffer, uint32_t, int32_t*, float*) override {}
 
@@ -114,6 +116,9 @@ class ToyBackend : public Backend {
 
 struct Setup {
   uint32_t prefill_rows = 16, max_sequences = 4, blocks = 400, context = 300, output_rows = 32, draft_rows = 8, held_rows = 64;
+  bool prefix_cache = true;
+  std::string disk_folder;
+  uint64_t host_bytes = 0;
 };
 
 /// A step loop on its own thread over the toy.
@@ -131,6 +136,13 @@ class Host {
     options.vocabulary = vocabulary;
     options.blocks = setup.blocks;
     options.slab = 8;
+    options.prefix_cache = setup.prefix_cache;
+    options.cache_salt = "toy";
+    options.tiers.block_bytes = block * sizeof(TokenId);
+    options.tiers.disk_folder = setup.disk_folder;
+    options.tiers.disk_bytes = 1 << 20;
+    options.tiers.host_bytes = setup.host_bytes;
+    options.tiers.least_blocks = 4;
     spec.groups = {{AttentionKind::full, 0, 1}, {AttentionKind::window, window, 1}};
     transformer = std::make_unique<Transformer>(spec, weights, backend, TransformerLimits{1, 1});
     runner = std::make_unique<StepRunner>(backend, *transformer, 2, vocabulary);
@@ -673,6 +685,214 @@ TEST(StepLoop, ALoopEndsAtTheSameTokenWithDrafts) {
     EXPECT_EQ(host.finished(1).back().total, 200u);
     EXPECT_EQ(host.loop->stats().accepted > 100, draft_rows > 0);
   }
+}
+
+TEST(StepLoop, TheSameRequestAgainIsTheSameTextFromTheCache) {
+  hearth::Setup cold;
+  cold.prefix_cache = false;
+  for (uint32_t length : {1u, 3u, 4u, 5u, 6u, 7u, 8u, 9u, 10u, 11u, 12u, 13u, 126u, 127u, 128u, 129u, 130u, 131u}) {
+    Request r = request(1, length, 30, 0.0f);
+    const std::vector<TokenId> expected = alone(r, cold);
+    Host host;
+    for (RequestId id = 1; id <= 4; ++id) {
+      r.id = id;
+      host.mailbox.submit(r);
+      const auto events = host.finished(id);
+      EXPECT_EQ(tokens_of(events), expected) << "prompt of " << length << ", time " << id;
+      EXPECT_EQ(events.back().cached, id == 1 ? 0 : (length - 1) / block * block);
+      EXPECT_EQ(events.back().cache_miss, length <= block ? CacheMiss::too_short : id == 1 ? CacheMiss::no_entry : CacheMiss::none);
+    }
+  }
+}
+
+TEST(StepLoop, ASecondTurnReadsOnlyWhatIsNew) {
+  Host host({16, 4, 400, 3000});
+  Request first = request(1, 201, 30);
+  host.mailbox.submit(first);
+  std::vector<TokenId> answer = tokens_of(host.finished(1));
+  // As a template without thoughts continues: the whole answer, then something new.
+  Request second = first;
+  second.id = 2;
+  second.prompt.insert(second.prompt.end(), answer.begin(), answer.end());
+  for (TokenId t = 0; t < 20; ++t) second.prompt.push_back(t);
+  const uint64_t read = host.loop->stats().prompt_tokens;
+  host.mailbox.submit(second);
+  const auto events = host.finished(2);
+  EXPECT_LE(host.loop->stats().prompt_tokens - read, 20u + 1 + block);
+  EXPECT_GE(events.back().cached, 201u + 29 - block);
+  EXPECT_EQ(host.loop->stats().cached_tokens, events.back().cached);
+  // As harmony continues: the answer is written anew after the last message's end.
+  Request third = first;
+  third.id = 3;
+  third.prompt.push_back(44);
+  for (TokenId t = 0; t < 20; ++t) third.prompt.push_back(t);
+  host.mailbox.submit(third);
+  EXPECT_EQ(host.finished(3).back().cached, 200u);
+  third.id = 4;
+  EXPECT_EQ(tokens_of(host.events[3]), alone(third, {16, 4, 400, 3000}));
+}
+
+TEST(StepLoop, AnEditedHistoryIsReadAgainFromTheLastCutBeforeIt) {
+  hearth::Setup small{16, 4, 66, 300};
+  Host host(small);
+  Request r = request(1, 200, 5);
+  r.cut_points = {81, 150, 200};
+  host.mailbox.submit(r);
+  host.finished(1);
+  r.id = 2;
+  r.prompt[160] = 44;
+  host.mailbox.submit(r);
+  EXPECT_EQ(host.finished(2).back().cached, 148u);
+  EXPECT_EQ(host.events[2].back().cache_miss, CacheMiss::window_gone);
+  // Where the texts parted has become a cut.
+  r.id = 3;
+  r.prompt[161] = 43;
+  host.mailbox.submit(r);
+  EXPECT_EQ(host.finished(3).back().cached, 160u);
+  r.id = 4;
+  r.prompt[100] = 44;
+  host.mailbox.submit(r);
+  EXPECT_EQ(host.finished(4).back().cached, 80u);
+}
+
+TEST(StepLoop, NothingIsFoundAcrossScopesNorWhereTheCacheIsNotWanted) {
+  Host host;
+  Request r = request(1, 50, 5);
+  r.cache_scope = "one";
+  host.mailbox.submit(r);
+  const auto text = tokens_of(host.finished(1));
+  const auto again = [&](RequestId id, const std::string& scope, bool use_cache = true) {
+    r.id = id;
+    r.cache_scope = scope;
+    r.use_cache = use_cache;
+    host.mailbox.submit(r);
+    const auto events = host.finished(id);
+    EXPECT_EQ(tokens_of(events), text);
+    return events.back();
+  };
+  EXPECT_EQ(again(2, "two").cached, 0u);
+  EXPECT_EQ(host.events[2].back().cache_miss, CacheMiss::other_scope);
+  EXPECT_EQ(again(3, "one").cached, 48u);
+  EXPECT_EQ(again(4, "two").cached, 48u);
+  EXPECT_EQ(again(5, "").cached, 0u);
+  EXPECT_EQ(again(6, "one", false).cached, 0u);
+  EXPECT_EQ(host.events[6].back().cache_miss, CacheMiss::not_wanted);
+  r.prompt[0] ^= 1;
+  r.id = 7;
+  host.mailbox.submit(r);
+  host.finished(7);
+  r.use_cache = true;
+  r.id = 8;
+  host.mailbox.submit(r);
+  EXPECT_EQ(host.finished(8).back().cached, 0u) << "a request that does not want the cache has filled it";
+}
+
+TEST(StepLoop, PromptsThatAreScoredAreComputed) {
+  Host host;
+  Request r = request(1, 50, 1);
+  host.mailbox.submit(r);
+  host.finished(1);
+  r.id = 2;
+  r.prompt_logprobs = true;
+  r.sampling.logprobs = 0;
+  host.mailbox.submit(r);
+  const auto events = host.finished(2);
+  EXPECT_EQ(events.back().cached, 0u);
+  EXPECT_EQ(host.loop->stats().prompt_tokens, 100u);
+}
+
+TEST(StepLoop, CachedBlocksGiveWayBeforeARequestDoes) {
+  Host host({16, 4, 60, 300});
+  for (RequestId id = 1; id <= 12; ++id) {
+    host.mailbox.submit(request(id, 60, 40));
+    EXPECT_EQ(tokens_of(host.finished(id)), alone(request(id, 60, 40)));
+  }
+  EXPECT_EQ(host.loop->stats().preemptions, 0u);
+  EXPECT_GT(host.loop->stats().blocks_cached, 30u);
+  EXPECT_EQ(host.loop->stats().blocks_used, 0u);
+}
+
+/// Requests with common beginnings in a pool that is too small, at once: shared blocks are counted right, nobody hangs.
+TEST(StepLoop, SharedBeginningsUnderPreemptionDoNotChangeTheText) {
+  std::map<RequestId, std::vector<TokenId>> expected;
+  const auto shared = [](RequestId id) {
+    Request r = request(id, 20 + 3 * uint32_t(id), 40);
+    const Request base = request(100 + id % 2, 60, 1);
+    std::copy_n(base.prompt.begin(), 12 + id, r.prompt.begin());
+    r.priority = int32_t(id % 3);
+    return r;
+  };
+  for (RequestId id = 1; id <= 10; ++id) expected[id] = alone(shared(id));
+  for (uint32_t blocks : {200u, 60u, 45u, 36u}) {
+    Host host({8, 4, blocks});
+    for (int round = 0; round < 3; ++round) {
+      for (RequestId id = 1; id <= 10; ++id) host.mailbox.submit(shared(id));
+      for (RequestId id = 1; id <= 10; ++id) EXPECT_EQ(tokens_of(host.finished(id)), expected[id]) << "blocks " << blocks;
+      std::lock_guard lock(host.mutex);
+      host.events.clear();
+    }
+    EXPECT_EQ(host.blocks_in_use(), 0u);
+    EXPECT_GT(host.loop->stats().cached_tokens, 0u);
+  }
+}
+
+/// A folder that is gone when the test ends.
+struct Folder {
+  explicit Folder(const char* name) : path(std::filesystem::temp_directory_path() / name) { std::filesystem::remove_all(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::filesystem::path path;
+};
+
+TEST(StepLoop, ARestartFindsWhatWasReadBefore) {
+  const Folder folder("hearth_step_loop_restart");
+  hearth::Setup setup;
+  setup.disk_folder = folder.path.string();
+  Request r = request(1, 150, 30);
+  const std::vector<TokenId> expected = alone(r);
+  EXPECT_EQ(alone(r, setup), expected);
+  {
+    Host host(setup);
+    host.mailbox.submit(r);
+    const auto events = host.finished(1);
+    EXPECT_EQ(tokens_of(events), expected);
+    EXPECT_EQ(events.back().cached, 148u);
+    EXPECT_GE(host.loop->stats().blocks_fetched, 37u);
+    r.id = 2;
+    r.cache_scope = "other";
+    host.mailbox.submit(r);
+    EXPECT_EQ(host.finished(2).back().cached, 0u);
+  }
+  // A file that was cut, altered or removed is a miss: what comes before it is found, and the text stays the same.
+  r.id = 1;
+  r.cache_scope = "";
+  int files = 0;
+  for (const auto& each : std::filesystem::recursive_directory_iterator(folder.path)) {
+    if (!each.is_regular_file() || ++files % 7 != 0) continue;
+    if (files % 3 == 0) std::filesystem::remove(each.path());
+    else std::filesystem::resize_file(each.path(), files % 2 ? 70 : 0);
+  }
+  EXPECT_GT(files, 40);
+  Host host(setup);
+  host.mailbox.submit(r);
+  EXPECT_EQ(tokens_of(host.finished(1)), expected);
+  EXPECT_LT(host.events[1].back().cached, 148u);
+}
+
+TEST(StepLoop, BlocksThatLeaveThePoolComeBackFromPlainMemory) {
+  hearth::Setup setup{16, 4, 70, 300};
+  setup.host_bytes = 1 << 20;
+  Host host(setup);
+  for (int round = 0; round < 2; ++round) {
+    for (RequestId id = 1; id <= 6; ++id) {
+      Request r = request(id, 100, 20);
+      const std::vector<TokenId> expected = alone(r);
+      r.id += 100 * RequestId(round);
+      host.mailbox.submit(r);
+      EXPECT_EQ(tokens_of(host.finished(r.id)), expected);
+      EXPECT_EQ(host.events[r.id].back().cached, round == 0 ? 0u : 96u);
+    }
+  }
+  EXPECT_GT(host.loop->stats().blocks_fetched, 100u);
 }
 
 /// Random lives, cancelled at random: nothing leaks, nothing hangs, and who is left says what it says alone.

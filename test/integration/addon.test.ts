@@ -1,7 +1,9 @@
 // Failures prevented: a wrong argument that crashes the process or passes unnoticed; an untyped error; events lost between
 // engine and handler; a closed model that keeps memory or its process alive; a load that cannot be cancelled.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -120,6 +122,38 @@ describe.skipIf(!built)('addon', () => {
       expect(Math.max(...want.map((value, i) => Math.abs(value - (got[i] ?? Infinity))))).toBeLessThan(1e-3);
     }
     expect(await engine.allLogits(tokens.slice(0, 7))).toHaveLength(7 * 288);
+  });
+
+  it('finds a prompt again within its scope, and after a restart on disk', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hearth-addon-cache-'));
+    const long = Array.from({ length: 400 }, (_, i) => (i * 37 + (i >> 3)) % 256);
+    const options = { diskCachePath: folder, diskCacheBytes: 1e9 };
+    const run = async (engine: NativeEngine, id: number, rest: Partial<NativeRequest> = {}) => {
+      const listener = new Listener(engine);
+      engine.submit(request(id, { prompt: long, sampling: { temperature: 0 }, cacheScope: 'a', ...rest }));
+      const events = await listener.until(id, 'finished');
+      const end = events.at(-1);
+      if (end?.kind !== 'finished') return expect.fail('it has no end');
+      const text = events.flatMap((event) => (event.kind === 'token' ? [event.token] : []));
+      return { text, cached: end.cached, miss: end.cacheMiss };
+    };
+    try {
+      const first = await load(options);
+      const { text, ...cold } = await run(first, 1);
+      expect(cold).toEqual({ cached: 0, miss: 'no_entry' });
+      expect(await run(first, 2)).toEqual({ text, cached: 384, miss: 'none' });
+      expect(await run(first, 3, { cacheScope: 'b' })).toEqual({ text, cached: 0, miss: 'other_scope' });
+      expect(await run(first, 4, { useCache: false })).toEqual({ text, cached: 0, miss: 'not_wanted' });
+      expect(first.stats()).toMatchObject({ cachedTokens: 384, cacheMisses: { no_entry: 1, none: 1, other_scope: 1 } });
+      first.setKvGrant(0);
+      first.setKvGrant(1e9);
+      await first.close();
+      const second = await load(options);
+      expect(await run(second, 5)).toEqual({ text, cached: 384, miss: 'none' });
+      expect(second.stats().blocksFetched).toBeGreaterThan(24);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   it('delivers every event in order, and the same text for the same seed', async () => {

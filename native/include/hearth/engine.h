@@ -42,6 +42,10 @@ struct EngineOptions {
   uint32_t stream_gap_ms = 1000; // how long somebody's prompt may hold up the streams of others in a step
   bool prompt_lookup = true;     // speculative decoding from a text's own repetitions, where it pays; exact
   bool yarn_truncate = false;    // round the YaRN correction range as ggml does
+  bool prefix_cache = true;      // find the beginnings of prompts again; results do not depend on it
+  uint64_t host_cache_bytes = 0; // blocks that leave the pool stay in plain memory up to this; no use on the CPU
+  std::string disk_cache_path;   // a folder for blocks that a restart shall find; empty: none
+  uint64_t disk_cache_bytes = 0; // bound of that folder
 };
 
 /// Progress of a load: phase is "open", "weights" or "warmup"; fraction 0..1 over the whole load.
@@ -72,6 +76,9 @@ struct Request {
   std::optional<uint32_t> pause_at;      // before output token `pause_at` the row waits for guide() (see Guide)
   bool prompt_logprobs = false;          // score the prompt too (legacy completions with echo)
   int32_t priority = 0;                  // higher first
+  bool use_cache = true;                 // false: nothing is found in the prefix cache, and nothing kept for others
+  std::string cache_scope;               // prompts are found again only within a scope
+  std::vector<uint32_t> cut_points;      // prompt lengths, ascending, at which later prompts may go another way
 };
 
 /// The host's word on the next output token of a paused request. Exactly one of `forced` and `mask` may be set;
@@ -88,6 +95,19 @@ struct TokenLogprob {
   float logprob;
 };
 
+/// Why not more of a prompt was found in the cache.
+enum class CacheMiss {
+  none,         // all that could be
+  too_short,    // less than one block, besides the token that is always computed
+  no_entry,     // these tokens have not been seen
+  other_scope,  // seen, but in another scope
+  window_gone,  // seen, but the windows before this point are no longer there
+  evicted,      // seen, and given up for something else
+  not_wanted,   // switched off, or every position has to be computed
+};
+inline constexpr std::array<const char*, 7> cache_miss_names = {"none", "too_short", "no_entry", "other_scope",
+                                                                "window_gone", "evicted", "not_wanted"};
+
 enum class FinishReason { none, stop, length, repetition, cancelled, error };
 
 /// One thing that happened to a request. Batched per step.
@@ -98,6 +118,7 @@ struct Event {
   uint32_t index = 0;                    // token, paused: output index; prefill: prompt tokens read so far
   uint32_t total = 0;                    // prefill: prompt tokens in all; finished: output tokens
   uint32_t cached = 0;                   // prefill, finished: prompt tokens found in the cache
+  CacheMiss cache_miss = CacheMiss::none;  // prefill, finished: why not more
   std::chrono::steady_clock::time_point at{};  // when its step ended: a host that looks late still knows
   TokenId token = -1;
   bool forced = false;
@@ -115,7 +136,12 @@ struct EngineStats {
   uint64_t weight_bytes = 0;             // mapped or held
   uint64_t kv_bytes_used = 0, kv_bytes_total = 0;
   uint64_t scratch_bytes = 0;
-  uint32_t blocks_used = 0, blocks_free = 0;
+  // Used: in the tables of running sequences. Cached: in nobody's use, can be found again or taken. Free: the rest.
+  uint32_t blocks_used = 0, blocks_cached = 0, blocks_free = 0;
+  uint64_t blocks_fetched = 0, blocks_stored = 0;            // from the tiers below the pool, and down to them
+  uint64_t host_cache_bytes = 0, disk_cache_bytes = 0;       // held there
+  uint64_t cached_tokens = 0;            // prompt tokens that were found in the cache; not part of prompt_tokens
+  std::array<uint64_t, cache_miss_names.size()> cache_misses{};  // requests by why not more was found, by CacheMiss
   uint32_t running = 0, waiting = 0;
   uint64_t prompt_tokens = 0, output_tokens = 0, requests = 0;
   uint64_t drafted = 0, accepted = 0;    // speculative rows computed, and those that became tokens
@@ -153,6 +179,10 @@ class Engine {
   /// Calls back on the engine thread, at most once until the events have been taken with drain().
   virtual void on_events(std::function<void()> wake) = 0;
   virtual std::vector<Event> drain() = 0;
+
+  /// The KV pool may hold so many bytes from now on, at most what it was loaded with. Cached blocks are given up and
+  /// their memory returned at once; requests that run keep theirs, and are preempted when they need more.
+  virtual void set_kv_grant(uint64_t bytes) = 0;
 
   /// Logits [vocabulary] after the last of `tokens`, float32, computed synchronously on an otherwise idle engine.
   virtual std::vector<float> logits(const std::vector<TokenId>& tokens) = 0;
