@@ -71,6 +71,31 @@ describe.skipIf(missing !== undefined)('the official client and a real model', (
     expect(await answer({ temperature: 0 })).toEqual(await answer({ temperature: 0 }));
   });
 
+  it('a prompt that was read before is found again, said so, and answered the same', async () => {
+    const log = { role: 'system' as const, content: 'You keep the harbour log. '.repeat(30) };
+    const ask = async () => {
+      const { choices, usage } = await client.chat.completions.create({
+        model,
+        messages: [log, { role: 'user', content: 'Entry for Monday?' }],
+        temperature: 0,
+        max_completion_tokens: 48,
+      });
+      return { message: choices[0]?.message, usage };
+    };
+    const [cold, warm, again] = [await ask(), await ask(), await ask()];
+    expect(warm.message).toEqual(cold.message);
+    expect(again.message).toEqual(cold.message);
+    expect(warm.usage?.prompt_tokens).toBe(cold.usage?.prompt_tokens);
+    const share = ({ usage }: typeof cold) =>
+      (usage?.prompt_tokens_details?.cached_tokens ?? 0) / (usage?.prompt_tokens ?? 0);
+    // What every chat of this model begins with may have been read by another one.
+    expect(share(cold)).toBeLessThan(0.5);
+    for (const found of [warm, again]) {
+      expect(share(found)).toBeGreaterThan(0.5);
+      expect(share(found)).toBeLessThan(1);
+    }
+  });
+
   it('a limit is kept and told', async () => {
     const { choices, usage } = await client.chat.completions.create({ model, messages, max_completion_tokens: 3 });
     expect(choices[0]?.finish_reason).toBe('length');
