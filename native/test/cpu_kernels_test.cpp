@@ -61,6 +61,38 @@ TEST_P(CpuKernels, LongPromptsFillManyTiles) {
   cases.linear(DType::mxfp4, 17, 64, 800);
   cases.linear(DType::q4_k, 17, 256, 130);
 }
+/// Widths of register tiles, of panels and of the stretches of columns that are unpacked at a time, each with its borders:
+/// an error in one of them must not hide behind the others. And a row's bytes are those of the row alone.
+TEST_P(CpuKernels, EveryNumberOfRowsGivesTheBytesOfOneRow) {
+  for (DType t : all_types) {
+    const bool super = info(t).block == 256;
+    for (const auto& [n, cols] : {std::pair{50u, super ? 2816u : 2880u}, {48u, super ? 512u : 544u}, {96u, super ? 2304u : 2080u}}) {
+      Random random(n + cols);
+      auto w = make_matrix(random, t, n, cols);
+      constexpr uint32_t most = 41;
+      const Floats x = random_floats(random, size_t(most) * cols);
+      Rig rig(cases.make());
+      const Buffer in = rig.input("x", x, cols, most), sum = rig.input("sum", Floats(size_t(most) * n), n, most);
+      rig.ops.push_back(LinearResidual{in, rig.backend->add_weight(w->view), {}, sum});
+      Floats want;
+      for (uint32_t r = 0; r < most; ++r) {
+        rig.rows(1, r);
+        rig.run();
+        const Floats one = rig.read(sum, 1, n);
+        want.insert(want.end(), one.begin(), one.end());
+      }
+      const std::string what = type_name(t) + " " + std::to_string(n) + "x" + std::to_string(cols);
+      const std::vector<double> oracle = product(*w, 0, nullptr, x.data(), most);
+      cases.expect(want, oracle, is_block_type(t), what, cases.int8 ? product_power(*w, 0, x.data(), most) : 0.0);
+      for (uint32_t rows : {2u, 4u, 5u, 6u, 7u, 11u, 12u, 13u, 16u, 17u, 18u, 19u, 23u, 24u, 25u, 31u, 41u}) {
+        rig.rows(rows);
+        rig.run();
+        const Floats got = rig.read(sum, rows, n);
+        EXPECT_EQ(std::memcmp(got.data(), want.data(), got.size() * sizeof(float)), 0) << what << ", rows " << rows;
+      }
+    }
+  }
+}
 TEST_P(CpuKernels, EveryActivationIsItsFormula) {
   for (Activation a : {Activation::silu, Activation::gelu_tanh, Activation::swiglu_oai}) {
     cases.gate_up(DType::f32, a, 33, 96, 2);
@@ -82,6 +114,7 @@ TEST_P(CpuKernels, ExpertsWithNoneOneAndManyTokens) {
     std::vector<int32_t> crowd;  // one expert far beyond a tile, one with a single token, one with none
     for (int r = 0; r < 40; ++r) crowd.push_back(4), crowd.push_back(r == 11 ? 1 : r % 2 ? 2 : 3);
     cases.experts(t, 5, 2, 96, 32, crowd);
+    cases.experts(t, 5, 2, 544, 96, crowd);  // panels of two strips, several stretches of columns
   }
   cases.experts(DType::q4_k, 3, 2, 256, 256, {0, 2, 2, 1});
 }

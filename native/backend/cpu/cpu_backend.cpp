@@ -12,7 +12,7 @@ namespace cpu {
 
 uint64_t CpuState::scratch_bytes() const {
   uint64_t bytes = resources.buffer_bytes() + tiles.bytes() + temporary.bytes() + partial.bytes();
-  for (const ThreadScratch& t : scratch) bytes += t.strip.bytes() + t.out.bytes() + t.attention.bytes();
+  for (const ThreadScratch& t : scratch) bytes += t.strip.bytes() + t.out.bytes() + t.part.bytes() + t.attention.bytes();
   for (const QuantisedRows& q : quantised) bytes += q.memory.bytes();
   return bytes;
 }

@@ -46,17 +46,20 @@ void run(Step& s, const GateUp& op) {
   const Matrix &gate = res.weight(op.gate), &up = res.weight(op.up);
   const float *bg = res.values(op.bg), *bu = res.values(op.bu);
   BufferState& out = s.cpu.resources.buffer(op.out);
-  const uint32_t rows = s.rows.rows, strips = strips_of(gate);
+  const uint32_t rows = s.rows.rows;
+  const Cut cut = cut_for(s.cpu, gate, rows);
+  const uint32_t units = cut.units(gate);
   prepare(s, {&gate, &up}, op.x, res.buffer(op.x).row(0), rows);
-  s.reserve(gate.cols, size_t(rows) * strip_rows * 2);
-  s.parallel(strips, strip_grain, 4.0 * gate.rows * gate.cols * rows, [&](uint32_t thread, uint32_t strip) {
+  s.reserve(gate.cols, size_t(rows) * cut.width * 2);
+  s.parallel(units, unit_grain, 4.0 * gate.rows * gate.cols * rows, [&](uint32_t thread, uint32_t unit) {
     float* g = s.cpu.scratch[thread].out.as<float>();
-    float* u = g + size_t(rows) * strip_rows;
-    compute_strip(s, thread, gate, 0, strip, 0, g);
-    compute_strip(s, thread, up, 0, strip, 0, u);
-    const uint32_t first = strip * strip_rows, count = rows_in_strip(gate, strip);
-    for (uint32_t r = 0; r < rows; ++r, g += strip_rows, u += strip_rows) {
-      for (uint32_t n = 0; n < count; ++n) g[n] += bg ? bg[first + n] : 0.0f, u[n] += bu ? bu[first + n] : 0.0f;
+    float* u = g + 2 * size_t(rows) * cut.width;  // room for two planes
+    compute_unit(s, thread, gate, 0, cut, unit, 0, g, unit_bytes(up, 0, cut, unit));
+    compute_unit(s, thread, up, 0, cut, unit, 0, u, unit_bytes(gate, 0, cut, unit + 1));
+    const uint32_t first = unit * cut.width, count = cut.rows_in(gate, unit);
+    for (uint32_t r = 0; r < rows; ++r, g += cut.width, u += cut.width) {
+      add_bias(g, bg ? bg + first : nullptr, count);
+      add_bias(u, bu ? bu + first : nullptr, count);
       s.cpu.kernels.activate(op.activation, op.alpha, op.limit, g, u, count, out.row(r) + first);
     }
   });

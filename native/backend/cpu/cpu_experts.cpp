@@ -2,6 +2,7 @@
 // tokens that chose it; a row's own sum over its experts keeps the order of its routes.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "backend/cpu/matmul.h"
 
@@ -46,6 +47,44 @@ void group_by_expert(CpuState& cpu, const BufferState& routes, uint32_t slots, u
   for (uint32_t i = 0; i < slots; ++i) cpu.slots[cpu.expert_begin[static_cast<uint32_t>(routes.experts[i])]++] = i;
 }
 
+/// to[n] += sum over i of weights[i] * from[i][n], in the order of i. Column stretches, so that the sums stay in registers
+/// and the compiler finds vectors in them.
+void add_weighted(const float* from, const float* weights, uint32_t k, uint32_t cols, float* to) {
+  constexpr uint32_t stretch = 32;
+  for (uint32_t first = 0; first < cols; first += stretch) {
+    const uint32_t n = std::min(stretch, cols - first);
+    float sum[stretch] = {};
+    for (uint32_t i = 0; i < k; ++i) {
+      const float* part = from + size_t(i) * cols + first;
+      for (uint32_t c = 0; c < n; ++c) sum[c] += weights[i] * part[c];
+    }
+    for (uint32_t c = 0; c < n; ++c) to[first + c] += sum[c];
+  }
+}
+
+/// A unit of one expert's matrix, for the rows that chose it.
+struct ExpertUnit {
+  uint32_t group, expert, index, rows;
+  const uint32_t* slots;  // [rows]
+};
+
+/// The units of all experts in use, expert by expert. A thread takes neighbours, so that it knows what it reads next.
+struct ExpertUnits {
+  const CpuState& cpu;
+  Cut cut;
+  uint32_t each, count, most;  // units an expert, in all; rows of the largest group
+
+  ExpertUnits(const CpuState& cpu, const Matrix& w, Cut cut)
+      : cpu(cpu), cut(cut), each(cut.units(w)), count(each * static_cast<uint32_t>(cpu.active.size())),
+        most(*std::max_element(cpu.counts.begin(), cpu.counts.end())) {}
+  /// Behind the last: a unit of no expert.
+  ExpertUnit at(uint32_t item) const {
+    if (item >= count) return {0, ~0u, 0, 0, nullptr};
+    const uint32_t group = item / each, expert = cpu.active[group], rows = cpu.counts[group];
+    return {group, expert, item % each, rows, &cpu.slots[cpu.expert_begin[expert] - rows]};
+  }
+};
+
 }  // namespace
 
 void run(Step& s, const Router& op) {
@@ -77,21 +116,20 @@ void run(Step& s, const ExpertsGateUp& op) {
   for (size_t i = 0; i < cpu.slots.size(); ++i) cpu.order[i] = cpu.slots[i] / op.k;
   prepare_grouped(s, {&gate, &up}, op.x, cpu.resources.buffer(op.x).row(0), s.rows.rows);
 
-  const uint32_t most = *std::max_element(cpu.counts.begin(), cpu.counts.end());
-  s.reserve(gate.cols, size_t(most) * strip_rows * 2);
-  const uint32_t strips = strips_of(gate), items = strips * static_cast<uint32_t>(cpu.active.size());
-  s.parallel(items, strip_grain, 4.0 * gate.rows * gate.cols * cpu.slots.size(), [&](uint32_t thread, uint32_t item) {
-    const uint32_t group = item / strips, strip = item % strips, expert = cpu.active[group], rows = cpu.counts[group];
-    const uint32_t first = strip * strip_rows, count = rows_in_strip(gate, strip);
+  const ExpertUnits all(cpu, gate, cut_for(cpu, gate, s.rows.rows));
+  s.reserve(gate.cols, size_t(all.most) * all.cut.width * 2);
+  s.parallel(all.count, unit_grain, 4.0 * gate.rows * gate.cols * cpu.slots.size(), [&](uint32_t thread, uint32_t item) {
+    const ExpertUnit unit = all.at(item), next = all.at(item + 1);
+    const uint32_t first = unit.index * all.cut.width, count = all.cut.rows_in(gate, unit.index);
     float* g = cpu.scratch[thread].out.as<float>();
-    float* u = g + size_t(rows) * strip_rows;
-    compute_strip(s, thread, gate, expert, strip, group, g);
-    compute_strip(s, thread, up, expert, strip, group, u);
-    const uint32_t* slots = &cpu.slots[cpu.expert_begin[expert] - rows];
-    const size_t bias = size_t(expert) * gate.rows + first;
-    for (uint32_t r = 0; r < rows; ++r, g += strip_rows, u += strip_rows) {
-      for (uint32_t n = 0; n < count; ++n) g[n] += bg ? bg[bias + n] : 0.0f, u[n] += bu ? bu[bias + n] : 0.0f;
-      cpu.kernels.activate(op.activation, op.alpha, op.limit, g, u, count, out + size_t(slots[r]) * gate.rows + first);
+    float* u = g + 2 * size_t(unit.rows) * all.cut.width;  // room for two planes
+    compute_unit(s, thread, gate, unit.expert, all.cut, unit.index, unit.group, g, unit_bytes(up, unit.expert, all.cut, unit.index));
+    compute_unit(s, thread, up, unit.expert, all.cut, unit.index, unit.group, u, unit_bytes(gate, next.expert, all.cut, next.index));
+    const size_t bias = size_t(unit.expert) * gate.rows + first;
+    for (uint32_t r = 0; r < unit.rows; ++r, g += all.cut.width, u += all.cut.width) {
+      add_bias(g, bg ? bg + bias : nullptr, count);
+      add_bias(u, bu ? bu + bias : nullptr, count);
+      cpu.kernels.activate(op.activation, op.alpha, op.limit, g, u, count, out + size_t(unit.slots[r]) * gate.rows + first);
     }
   });
 }
@@ -109,29 +147,20 @@ void run(Step& s, const ExpertsDown& op) {
   prepare_grouped(s, {&down}, op.x, cpu.resources.buffer(op.x).row(0), slots);
 
   float* y = cpu.temporary.need_as<float>(size_t(slots) * down.rows);  // [slot][rows]
-  const uint32_t most = *std::max_element(cpu.counts.begin(), cpu.counts.end());
-  s.reserve(down.cols, size_t(most) * strip_rows);
-  const uint32_t strips = strips_of(down), items = strips * static_cast<uint32_t>(cpu.active.size());
-  s.parallel(items, strip_grain, 2.0 * down.rows * down.cols * slots, [&](uint32_t thread, uint32_t item) {
-    const uint32_t group = item / strips, strip = item % strips, expert = cpu.active[group], rows = cpu.counts[group];
-    const uint32_t first = strip * strip_rows, count = rows_in_strip(down, strip);
+  const ExpertUnits all(cpu, down, cut_for(cpu, down, s.rows.rows));
+  s.reserve(down.cols, size_t(all.most) * all.cut.width);
+  s.parallel(all.count, unit_grain, 2.0 * down.rows * down.cols * slots, [&](uint32_t thread, uint32_t item) {
+    const ExpertUnit unit = all.at(item), next = all.at(item + 1);
+    const uint32_t first = unit.index * all.cut.width, count = all.cut.rows_in(down, unit.index);
     float* out = cpu.scratch[thread].out.as<float>();
-    compute_strip(s, thread, down, expert, strip, group, out);
-    const uint32_t* slot = &cpu.slots[cpu.expert_begin[expert] - rows];
-    for (uint32_t r = 0; r < rows; ++r) {
-      float* to = y + size_t(slot[r]) * down.rows + first;
-      for (uint32_t n = 0; n < count; ++n) to[n] = out[size_t(r) * strip_rows + n] + (b ? b[size_t(expert) * down.rows + first + n] : 0.0f);
+    compute_unit(s, thread, down, unit.expert, all.cut, unit.index, unit.group, out, unit_bytes(down, next.expert, all.cut, next.index));
+    for (uint32_t r = 0; r < unit.rows; ++r, out += all.cut.width) {
+      add_bias(out, b ? b + size_t(unit.expert) * down.rows + first : nullptr, count);
+      std::memcpy(y + size_t(unit.slots[r]) * down.rows + first, out, count * sizeof(float));
     }
   });
   s.parallel(s.rows.rows, 4, 4.0 * slots * down.rows, [&](uint32_t, uint32_t r) {
-    float* to = residual.row(r);
-    const float* from = y + size_t(r) * op.k * down.rows;
-    const float* weight = &routes.weights[size_t(r) * op.k];
-    for (uint32_t n = 0; n < down.rows; ++n) {
-      float sum = 0.0f;
-      for (uint32_t i = 0; i < op.k; ++i) sum += weight[i] * from[size_t(i) * down.rows + n];
-      to[n] += sum;
-    }
+    add_weighted(y + size_t(r) * op.k * down.rows, &routes.weights[size_t(r) * op.k], op.k, down.rows, residual.row(r));
   });
 }
 

@@ -69,7 +69,7 @@ struct RopeAngles {
 struct AttentionTile { uint32_t row, rows, first_split, splits; };
 
 struct ThreadScratch {
-  Arena strip, out, attention;
+  Arena strip, out, part, attention;  // part: one strip of a panel
 };
 
 struct CpuState {
@@ -113,6 +113,7 @@ struct Step {
     for (ThreadScratch& t : cpu.scratch) {
       t.strip.need(strip_scratch_bytes(cols));
       t.out.need(2 * results * sizeof(float));  // two planes
+      t.part.need(results * sizeof(float));
     }
   }
 

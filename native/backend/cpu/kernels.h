@@ -14,10 +14,10 @@
 
 namespace hearth::cpu {
 
-inline constexpr uint32_t strip_rows = 16;   // weight rows of one unit of work
-inline constexpr uint32_t tile_tokens = 12;  // most activation rows that a register tile takes at once
+inline constexpr uint32_t strip_rows = 16;   // weight rows of one unit of work, few tokens
+inline constexpr uint32_t panel_rows = 32;   // the same, many tokens
 
-/// Up to strip_rows rows of one weight matrix, as they lie in the file.
+/// Up to strip_rows (or panel_rows) rows of one weight matrix, as they lie in the file.
 struct Strip {
   DType type;
   const std::byte* data;
@@ -49,6 +49,12 @@ struct QuantRow {
   float* sum;
 };
 
+/// Memory that the thread will read next: a kernel may ask for it early.
+struct Ahead {
+  const std::byte* data = nullptr;
+  size_t bytes = 0;
+};
+
 struct Kernels {
   const char* isa;
   /// out[t * strip_rows + r] = W[r] . x[t], float32 in 16 lanes. `scratch`: strip_scratch_bytes(cols).
@@ -61,10 +67,14 @@ struct Kernels {
   void (*norm)(const float* x, const float* weight, float eps, uint32_t cols, float* out);
   void (*activate)(Activation kind, float alpha, float limit, const float* gate, const float* up, uint32_t n, float* out);
   AttentionKernels attention;
+  uint32_t tile_tokens = 12;  // most rows of a QuantTile
+  /// strip_q8 for strip_rows < w.rows <= panel_rows and any number of tokens: out[i * panel_rows + r] for the i-th token of
+  /// all tiles. nullptr: strip by strip is as good.
+  void (*panel_q8)(const Strip& w, const QuantTile* tiles, uint32_t count, float* out, std::byte* scratch, const Ahead& ahead) = nullptr;
 };
 
 /// Scratch that a strip kernel may use, 64-byte aligned.
-constexpr size_t strip_scratch_bytes(uint32_t cols) { return size_t(cols + 64) * 64 + 16384; }
+constexpr size_t strip_scratch_bytes(uint32_t cols) { return size_t(cols + 64) * 64 + 32768; }
 
 const Kernels* scalar_kernels();
 const Kernels* avx2_kernels();    // nullptr where not compiled in

@@ -29,7 +29,7 @@ namespace {
 }  // namespace
 
 const Kernels* avx512_kernels() {
-  static const Kernels table{"avx512", strip_f32, strip_q8, quantise, norm, activate, attention};
+  static const Kernels table{"avx512", strip_f32, strip_q8, quantise, norm, activate, attention, panel_tokens, panel_q8};
   return &table;
 }
 

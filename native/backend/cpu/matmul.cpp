@@ -65,6 +65,7 @@ bool uses_int8(const CpuState& cpu, const Matrix& w) {
 namespace {
 
 void set_groups(const CpuState& cpu, uint32_t planes, bool int8, PreparedRows& out) {
+  const uint32_t tile_tokens = cpu.kernels.tile_tokens;
   out.groups.clear(), out.rows.clear(), out.tiles.clear(), out.tile_rows.clear();
   out.planes = planes;
   uint32_t begin = 0;
@@ -104,13 +105,6 @@ void prepare_int8(Step& s, Buffer buffer, const float* x, uint32_t rows, uint32_
              [&](uint32_t, uint32_t i) { pack_tile(out.tiles[i], &records[out.tile_rows[i]], source); });
 }
 
-/// Adds the results of the two planes: out[2i] + out[2i + 1] becomes out[i].
-void fold(float* out, uint32_t rows) {
-  for (uint32_t i = 0; i < rows; ++i) {
-    for (uint32_t r = 0; r < strip_rows; ++r) out[i * strip_rows + r] = out[2 * i * strip_rows + r] + out[(2 * i + 1) * strip_rows + r];
-  }
-}
-
 }  // namespace
 
 void prepare_grouped(Step& s, std::initializer_list<const Matrix*> weights, Buffer buffer, const float* x, uint32_t rows, bool fine) {
@@ -128,44 +122,85 @@ void prepare(Step& s, std::initializer_list<const Matrix*> weights, Buffer buffe
   prepare_grouped(s, weights, buffer, x, rows, fine);
 }
 
-void compute_strip(Step& s, uint32_t thread, const Matrix& w, uint32_t expert, uint32_t strip, uint32_t group, float* out) {
-  const uint64_t row = uint64_t(strip) * strip_rows;
-  const Strip span{w.type,
-                   w.begin(expert) + row * w.row_stride,
-                   w.row_stride,
-                   w.scales ? w.scales + expert * w.scale_expert_stride + row * w.scale_row_stride : nullptr,
-                   w.scale_row_stride,
-                   rows_in_strip(w, strip),
-                   w.cols};
+namespace {
+
+Strip strip_at(const Matrix& w, uint32_t expert, uint32_t row, uint32_t rows) {
+  return {w.type,
+          w.begin(expert) + uint64_t(row) * w.row_stride,
+          w.row_stride,
+          w.scales ? w.scales + expert * w.scale_expert_stride + uint64_t(row) * w.scale_row_stride : nullptr,
+          w.scale_row_stride,
+          rows,
+          w.cols};
+}
+
+/// One strip for all of a group's records (rows, or two planes of each): out[i * strip_rows + r].
+void compute_strip(Step& s, uint32_t thread, const Strip& strip, const PreparedRows::Group& g, bool int8, float* out) {
   std::byte* scratch = s.cpu.scratch[thread].strip.as<std::byte>();
-  if (!uses_int8(s.cpu, w)) {
-    const PreparedRows::Group& g = s.cpu.float_rows.groups[group];
-    return s.cpu.kernels.strip_f32(span, &s.cpu.float_rows.rows[g.begin], g.count, out, scratch);
-  }
+  if (!int8) return s.cpu.kernels.strip_f32(strip, &s.cpu.float_rows.rows[g.begin], g.count, out, scratch);
   // Tiles are shared between threads, results are not: each thread writes through its own copy of the descriptors.
   constexpr uint32_t most = 64;
   QuantTile local[most];
-  const PreparedRows::Group& g = s.cpu.int8_rows.groups[group];
-  float* results = out;
   for (uint32_t done = 0, n = 0; done < g.tile_count; done += n) {
     for (n = 0; n < most && done + n < g.tile_count; ++n) {
       local[n] = s.cpu.int8_rows.tiles[g.tile_begin + done + n];
       local[n].out = out;
       out += size_t(local[n].tokens) * strip_rows;
     }
-    s.cpu.kernels.strip_q8(span, local, n, scratch);
+    s.cpu.kernels.strip_q8(strip, local, n, scratch);
   }
-  if (s.cpu.int8_rows.planes == 2) fold(results, g.count / 2);
+}
+
+/// Two strips side by side where the kernels have no panel or the matrix ends within the panel's first strip.
+void compute_by_strips(Step& s, uint32_t thread, const Matrix& w, uint32_t expert, uint32_t row, uint32_t rows,
+                       const PreparedRows::Group& g, bool int8, float* out) {
+  float* part = s.cpu.scratch[thread].part.as<float>();
+  for (uint32_t half = 0; half * strip_rows < rows; ++half) {
+    const uint32_t left = rows - half * strip_rows;
+    compute_strip(s, thread, strip_at(w, expert, row + half * strip_rows, left < strip_rows ? left : strip_rows), g, int8, part);
+    for (uint32_t i = 0; i < g.count; ++i) std::memcpy(out + i * panel_rows + half * strip_rows, part + i * strip_rows, strip_rows * sizeof(float));
+  }
+}
+
+/// Adds the results of the two planes: out[2i] + out[2i + 1] becomes out[i].
+void fold(float* out, uint32_t rows, uint32_t width) {
+  for (uint32_t i = 0; i < rows; ++i) {
+    for (uint32_t r = 0; r < width; ++r) out[i * width + r] = out[2 * i * width + r] + out[(2 * i + 1) * width + r];
+  }
+}
+
+}  // namespace
+
+void compute_unit(Step& s, uint32_t thread, const Matrix& w, uint32_t expert, Cut cut, uint32_t unit, uint32_t group, float* out,
+                  const Ahead& ahead) {
+  const bool int8 = uses_int8(s.cpu, w);
+  const PreparedRows& prepared = int8 ? s.cpu.int8_rows : s.cpu.float_rows;
+  const PreparedRows::Group& g = prepared.groups[group];
+  const uint32_t row = unit * cut.width, rows = cut.rows_in(w, unit);
+  if (cut.width == strip_rows) {
+    compute_strip(s, thread, strip_at(w, expert, row, rows), g, int8, out);
+  } else if (int8 && s.cpu.kernels.panel_q8 && rows > strip_rows) {
+    std::byte* scratch = s.cpu.scratch[thread].strip.as<std::byte>();
+    s.cpu.kernels.panel_q8(strip_at(w, expert, row, rows), &prepared.tiles[g.tile_begin], g.tile_count, out, scratch, ahead);
+  } else {
+    compute_by_strips(s, thread, w, expert, row, rows, g, int8, out);
+  }
+  if (int8 && prepared.planes == 2) fold(out, g.count / 2, cut.width);
+}
+
+Ahead unit_bytes(const Matrix& w, uint32_t expert, Cut cut, uint32_t unit) {
+  if (expert >= w.experts || unit >= cut.units(w)) return {};
+  return {w.begin(expert) + size_t(unit) * cut.width * w.row_stride, cut.rows_in(w, unit) * w.row_stride};
 }
 
 namespace {
 
-void deliver(const Target& t, uint32_t strip, uint32_t rows, const float* from) {
-  const uint32_t first = strip * strip_rows, count = rows_in_strip(*t.w, strip);
-  for (uint32_t r = 0; r < rows; ++r) {
+void deliver(const Target& t, Cut cut, uint32_t unit, uint32_t rows, const float* from) {
+  const uint32_t first = unit * cut.width, count = cut.rows_in(*t.w, unit);
+  for (uint32_t r = 0; r < rows; ++r, from += cut.width) {
     float* to = t.out + r * t.stride + first;
     for (uint32_t n = 0; n < count; ++n) {
-      const float value = from[size_t(r) * strip_rows + n] + (t.bias ? t.bias[first + n] : 0.0f);
+      const float value = from[n] + (t.bias ? t.bias[first + n] : 0.0f);
       to[n] = t.add ? to[n] + value : value;
     }
   }
@@ -177,19 +212,20 @@ void dense(Step& s, Buffer buffer, const float* x, uint32_t rows, std::initializ
   const Target* all = targets.begin();
   const size_t n = targets.size();
   prepare(s, {all[0].w, all[n > 1 ? 1 : 0].w, all[n > 2 ? 2 : 0].w}, buffer, x, rows, fine);  // at most q, k and v
-  uint32_t strips = 0;
+  const Cut cut = cut_for(s.cpu, *all[0].w, rows);
+  uint32_t units = 0;
   double work = 0.0;
   for (const Target& t : targets) {
-    strips += strips_of(*t.w);
+    units += cut.units(*t.w);
     work += 2.0 * t.w->rows * t.w->cols * rows;
   }
-  s.reserve(all[0].w->cols, size_t(rows) * strip_rows);
-  s.parallel(strips, strip_grain, work, [&](uint32_t thread, uint32_t item) {
+  s.reserve(all[0].w->cols, size_t(rows) * cut.width);
+  s.parallel(units, unit_grain, work, [&](uint32_t thread, uint32_t item) {
     const Target* t = targets.begin();
-    for (; item >= strips_of(*t->w); ++t) item -= strips_of(*t->w);
+    for (; item >= cut.units(*t->w); ++t) item -= cut.units(*t->w);
     float* out = s.cpu.scratch[thread].out.as<float>();
-    compute_strip(s, thread, *t->w, 0, item, 0, out);
-    deliver(*t, item, rows, out);
+    compute_unit(s, thread, *t->w, 0, cut, item, 0, out, unit_bytes(*t->w, 0, cut, item + 1));
+    deliver(*t, cut, item, rows, out);
   });
 }
 

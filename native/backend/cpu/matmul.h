@@ -21,15 +21,34 @@ void prepare_grouped(Step& s, std::initializer_list<const Matrix*> weights, Buff
 /// The same with one group of all rows in order.
 void prepare(Step& s, std::initializer_list<const Matrix*> weights, Buffer buffer, const float* x, uint32_t rows, bool fine = false);
 
-/// Computes strip `strip` of matrix `expert` for prepared group `group`: out[i * strip_rows + r] for the group's i-th row.
-void compute_strip(Step& s, uint32_t thread, const Matrix& w, uint32_t expert, uint32_t strip, uint32_t group, float* out);
-
-inline uint32_t strips_of(const Matrix& w) { return (w.rows + strip_rows - 1) / strip_rows; }
-inline uint32_t rows_in_strip(const Matrix& w, uint32_t strip) {
-  const uint32_t left = w.rows - strip * strip_rows;
-  return left < strip_rows ? left : strip_rows;
+/// How a matrix is cut into units of work: strips, or panels of two strips for many activation rows where the kernels have
+/// a way for them. Results are the same.
+struct Cut {
+  uint32_t width;  // weight rows of a unit
+  uint32_t units(const Matrix& w) const { return (w.rows + width - 1) / width; }
+  uint32_t rows_in(const Matrix& w, uint32_t unit) const {
+    const uint32_t left = w.rows - unit * width;
+    return left < width ? left : width;
+  }
+};
+inline Cut cut_for(const CpuState& cpu, const Matrix& w, uint32_t rows) {
+  return {rows > strip_rows && cpu.kernels.panel_q8 && uses_int8(cpu, w) ? panel_rows : strip_rows};
 }
-inline constexpr uint32_t strip_grain = 1;  // strips a thread takes at once: a strip is microseconds, taking it nanoseconds
+
+/// Computes unit `unit` of matrix `expert` for prepared group `group`: out[i * cut.width + r] for the group's i-th row.
+/// `ahead` is what this thread will probably read next.
+void compute_unit(Step& s, uint32_t thread, const Matrix& w, uint32_t expert, Cut cut, uint32_t unit, uint32_t group, float* out,
+                  const Ahead& ahead = {});
+
+/// The bytes of a unit, as `ahead` of the call before it. None where there is no such unit.
+Ahead unit_bytes(const Matrix& w, uint32_t expert, Cut cut, uint32_t unit);
+
+inline constexpr uint32_t unit_grain = 1;  // units a thread takes at once: a unit is microseconds, taking it nanoseconds
+
+inline void add_bias(float* to, const float* bias, uint32_t count) {
+  if (!bias) return;
+  for (uint32_t n = 0; n < count; ++n) to[n] += bias[n];
+}
 
 /// One dense product: out[row * stride + n] = (add ? what is there : 0) + W[n] . x[row] + bias[n].
 struct Target {

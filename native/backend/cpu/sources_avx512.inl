@@ -74,6 +74,18 @@ constexpr const int8_t* nibble_values() {
   return T == DType::iq4_nl ? iq4_nl_values : e2m1_doubled;
 }
 
+/// Shuffles: byte i of lane i to byte r of lane i, everything else to 0.
+struct ExponentShuffles {
+  alignas(64) uint8_t of[16][64];
+  constexpr ExponentShuffles() : of{} {
+    for (uint32_t r = 0; r < 16; ++r) {
+      for (uint32_t i = 0; i < 64; ++i) of[r][i] = i % 16 == r ? static_cast<uint8_t>(i / 16) : 0x80;
+    }
+  }
+  constexpr const uint8_t* operator[](uint32_t r) const { return of[r]; }
+};
+constexpr ExponentShuffles exponent_to_byte;
+
 // A source yields, for block b and v in 0..3, the codes of rows v, 4+v, 8+v, 12+v: columns 0..15 and 16..31.
 
 /// Types of 32-wide blocks whose 4-bit codes go through a table.
@@ -96,6 +108,29 @@ struct NibbleSource {
       *lo = _mm512_unpacklo_epi8(even, odd);
       *hi = _mm512_unpackhi_epi8(even, odd);
     }
+  }
+  /// Both halves of the columns still in their nibbles, and their unpacking, which may follow a transposition.
+  HEARTH_ALWAYS_INLINE __m512i packed(uint32_t b, uint32_t v) const requires(T != DType::mxfp4_planes) {
+    return four_rows(rows, v, size_t(b) * info(T).bytes + payload);
+  }
+  HEARTH_ALWAYS_INLINE void unpack(__m512i x, __m512i* lo, __m512i* hi) const {
+    const __m512i mask = _mm512_set1_epi8(15);
+    *lo = _mm512_shuffle_epi8(table, _mm512_and_si512(x, mask));
+    *hi = _mm512_shuffle_epi8(table, _mm512_and_si512(_mm512_srli_epi16(x, 4), mask));
+  }
+  /// The scales of n <= 4 blocks from b on. In 64 bytes from a block's begin, exponent i is byte i of lane i.
+  HEARTH_ALWAYS_INLINE void four_scales(uint32_t b, uint32_t n, __m512* out) const requires(T == DType::mxfp4) {
+    const __mmask64 room = n == 4 ? ~0ull : (1ull << (17 * n)) - 1;
+    __m512i exponents = _mm512_setzero_si512();
+#pragma GCC unroll 16
+    for (uint32_t r = 0; r < 16; ++r) {
+      const __m512i x = _mm512_maskz_loadu_epi8(room, rows.row(r / 4, r % 4) + size_t(b) * 17);
+      exponents = _mm512_or_si512(exponents, _mm512_shuffle_epi8(x, _mm512_load_si512(exponent_to_byte[r])));
+    }
+    out[0] = e8m0_half_column(_mm512_castsi512_si128(exponents));
+    out[1] = e8m0_half_column(_mm512_extracti32x4_epi32(exponents, 1));
+    out[2] = e8m0_half_column(_mm512_extracti32x4_epi32(exponents, 2));
+    out[3] = e8m0_half_column(_mm512_extracti32x4_epi32(exponents, 3));
   }
   HEARTH_ALWAYS_INLINE __m512 scale(uint32_t b) const {
     if constexpr (T == DType::mxfp4_planes) return e8m0_half_column(byte_column(scales, b));
