@@ -114,7 +114,7 @@ const FOLDERS: Record<string, string[]> = {
   model: ['hearth', 'backend'],
   engine: ['hearth', 'backend', 'cache', 'model', 'mesh'],
   addon: ['hearth', 'bench'],
-  bench: ['hearth'],
+  bench: ['hearth', 'backend'],
 };
 
 describe('walls of the engine', () => {
