@@ -24,7 +24,7 @@ export function kvCacheBytes(free: number): number {
 
 /** Also while Hearth runs: a block that is gone is read again. */
 export function clearKvCache(dir: DataDir): void {
-  rmSync(kvCacheFolder(dir), { recursive: true, force: true });
+  rmSync(kvCacheFolder(dir), { recursive: true, force: true, maxRetries: 3 });
 }
 
 function freeBytes(folder: string): number {

@@ -39,7 +39,8 @@ export async function run(
   signal: AbortSignal,
 ): Promise<number> {
   const printer = new Printer(io, options.json ?? false);
-  const server = options.json || options.exact || isPath(model) ? undefined : await runningServer(options.dataDir);
+  const ownLoad = options.json || options.exact || options.kv !== undefined || options.threads !== undefined;
+  const server = ownLoad || isPath(model) ? undefined : await runningServer(options.dataDir);
   if (server) {
     const question = { model, prompt, ...options };
     for await (const part of askServer(server, question, signal)) printer.part(part);

@@ -27,7 +27,9 @@ export function workOf(
   let decodeBytes = sequences * prefill * kvBytesPerToken;
   for (const { name, shape, bytes } of tensors) {
     const expert = EXPERTS.test(name);
-    const weights = shape.reduce((product, side) => product * side, 1);
+    // Hugging Face's MXFP4 comes as bytes of two weights each, and their scales.
+    const packed = name.endsWith('_blocks') ? 2 : name.endsWith('_scales') ? 0 : 1;
+    const weights = packed * shape.reduce((product, side) => product * side, 1);
     if (!EMBEDDING.test(name) && !OUTPUT.test(name)) prefillOps += 2 * weights * (expert ? share(1) : 1);
     // One row of an embedding table is nothing; the whole of it is read where it serves as the output matrix.
     if (!EMBEDDING.test(name) || !hasOutput) decodeBytes += bytes * (expert ? share(sequences) : 1);

@@ -148,6 +148,7 @@ EngineOptions engine_options(Napi::Value value) {
   if (kv != "auto" && kv != "f16" && kv != "q8") refuse(value.Env(), "options.kvType", "'auto', 'f16' or 'q8'");
   options.kv_type = kv == "f16" ? KvType::f16 : kv == "q8" ? KvType::q8 : KvType::automatic;
   fields.read("threads", options.threads);
+  if (options.threads > 1024) refuse(value.Env(), "options.threads", "at most 1024");
   fields.read("context", options.context);
   fields.read("kvBytes", options.kv_bytes);
   fields.read("prefillChunk", options.prefill_chunk);

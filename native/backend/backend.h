@@ -83,7 +83,7 @@ class Backend {
 struct CpuOptions {
   Precision precision = Precision::fast;
   uint32_t threads = 0;       // 0: every physical core
-  std::string isa;            // "avx512", "avx2", "neon", "scalar"; "": the best that this processor has
+  std::string isa;            // a name of the table in cpu/design.md, e.g. "avx2"; "": the best that this processor has
   KvType kv_type = KvType::automatic;
 };
 

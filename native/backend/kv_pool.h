@@ -32,7 +32,7 @@ class KvPool {
   std::byte* values(uint32_t block, uint32_t layer, uint32_t head = 0) const { return plane(block, layer * 2 + 1, head); }
 
  private:
-  /// Blocks begin at cache lines, so that a register's load never straddles two.
+  /// Begins at a cache line, so that where planes are multiples of one a register's load never straddles two.
   struct Slab {
     struct Free { void operator()(std::byte* memory) const; };
     std::unique_ptr<std::byte, Free> memory;

@@ -52,8 +52,11 @@ void refuse_unknown_mathematics(const GgufMeta& meta, const std::string& prefix,
   for (const char* key : {"attn_logit_softcapping", "final_logit_softcapping", "logit_scale", "embedding_scale",
                           "residual_scale", "attention.temperature_scale", "rope.scaling.yarn_log_multiplier",
                           "expert_weights_scale"}) {
+    // Of a factor 1 changes nothing; of a temperature, a cap or YaRN's multiplier it does.
+    const std::string_view name(key);
+    const bool neutral_at_one = name.ends_with("scale") && name != "attention.temperature_scale";
     double value = meta.real(prefix + key, -1e30, 1e30).value_or(0.0);
-    if (value != 0.0 && value != 1.0) {
+    if (value != 0.0 && !(value == 1.0 && neutral_at_one)) {
       fail(ErrorCode::unsupported_architecture, meta.file(), ": key ", prefix, key, " = ", value, " is not supported");
     }
   }

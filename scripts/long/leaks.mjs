@@ -47,7 +47,13 @@ async function ask(i) {
 /** Server and runtime; the probe comes and goes as it likes. */
 function processes() {
   const children = readFileSync(`/proc/${app.pid}/task/${app.pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
-  const isRuntime = (pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes('runtime');
+  const isRuntime = (pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes('runtime');
+    } catch {
+      return false; // a probe that has ended in between
+    }
+  };
   return [app.pid, ...children.filter(isRuntime)];
 }
 

@@ -39,12 +39,17 @@ export async function realApp(args = [], kept = undefined) {
 /** The app with its first model loaded, and that model's name. */
 export async function readyApp(args = [], kept = undefined) {
   const app = await realApp(args, kept);
+  let failure = 'no model was loaded within a minute';
   for (let i = 0; i < 600; i++) {
     const response = await fetch(`${app.url}/hearth/v1/state`, { headers: { authorization: `Bearer ${app.token}` } });
     const { active } = await response.json();
     if (active?.state === 'ready') return { ...app, model: active.name };
-    if (active?.state === 'failed') throw new Error(active.error.message);
+    if (active?.state === 'failed') {
+      failure = active.error.message;
+      break;
+    }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  throw new Error('no model was loaded within a minute');
+  await app.close();
+  throw new Error(failure);
 }

@@ -59,7 +59,11 @@ function stream(id, maxTokens) {
     at,
     done,
     async until(count) {
-      while (at.length < count) await Promise.race([new Promise((wake) => waiters.push(wake)), done]);
+      while (at.length < count) {
+        const more = new Promise((wake) => waiters.push(() => wake(true)));
+        if (!(await Promise.race([more, done.then(() => at.length >= count)])))
+          throw new Error(`the stream ended after ${at.length} tokens`);
+      }
     },
     stop: () => runtime.call('cancel', { id }),
   };

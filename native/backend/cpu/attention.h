@@ -34,8 +34,8 @@ struct AttendJob {
 };
 
 /// A softmax under way: maximum, sum of weights, weighted sum of values. A sum of 0 is the state before the first key.
-constexpr uint32_t state_floats(uint32_t head_dim) { return head_dim + 2; }
-constexpr size_t attend_scratch(uint32_t heads, uint32_t head_dim) {
+[[maybe_unused]] static constexpr uint32_t state_floats(uint32_t head_dim) { return head_dim + 2; }
+[[maybe_unused]] static constexpr size_t attend_scratch(uint32_t heads, uint32_t head_dim) {
   return size_t(heads) * (score_stride + state_floats(head_dim));
 }
 

@@ -42,7 +42,9 @@ const Kernels& choose_kernels(const std::string& isa) {
   for (const Choice& c : list) {
     if (wanted == c.name) return *c.kernels;
   }
-  throw Error(ErrorCode::invalid_request, "This processor cannot run the kernels named " + wanted + ".");
+  std::string names;
+  for (const Choice& c : list) names += std::string(names.empty() ? "" : ", ") + c.name;
+  throw Error(ErrorCode::invalid_request, "This processor cannot run the kernels named " + wanted + ". It can run: " + names + ".");
 }
 
 }  // namespace hearth::cpu

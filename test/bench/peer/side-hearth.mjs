@@ -1,13 +1,14 @@
-// Hearth's side: the built runtime process, spoken to as the app does, with the app's own load options. Tokens are drawn at temperature
+// Hearth's side: the built runtime process, spoken to as the app does, with the app's load options but for the cache on disk. Tokens are drawn at temperature
 // 1: a random model that is asked for the likeliest ones falls into a loop, which Hearth would end.
 import { startRuntime } from '../../../scripts/setup/runtime-client.mjs';
-import { request, runSide } from './side.mjs';
+import { request, runSide, tell } from './side.mjs';
 
 const { model: path, threads } = request;
 let runtime;
 
 async function load() {
   runtime = await startRuntime();
+  tell({ pid: runtime.pid });  // the load's memory is counted too
   const loaded = await runtime.call('load', { path, threads });
   return {
     pid: runtime.pid,
