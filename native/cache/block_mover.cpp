@@ -27,12 +27,20 @@ BlockMover::BlockMover(const TierOptions& options, BlockPool& pool, PrefixCache&
 
 bool BlockMover::fetch(const BlockKeys& keys, uint32_t most, Deadline deadline) {
   if (!enabled() || keys.empty() || most == 0) return true;
-  const std::vector<Wanted> blocks = wanted(keys, most);
-  for (const Wanted& each : blocks) {
-    if (!fetch_one(each)) return true;  // lost, or no room: what is up is what there is
-    if (std::chrono::steady_clock::now() >= deadline) return false;
+  for (bool lost = true; lost;) {
+    lost = false;
+    for (const Wanted& each : wanted(keys, most)) {
+      lost = !read_below(each);
+      if (lost) break;  // a file that was not whole is forgotten: the hit is another one then
+      if (!bring_up(each)) return true;  // no room: what is up is what there is
+      if (std::chrono::steady_clock::now() >= deadline) return false;
+    }
   }
   return true;
+}
+
+bool BlockMover::pending(const BlockKeys& keys, uint32_t most) {
+  return enabled() && !keys.empty() && most > 0 && !wanted(keys, most).empty();
 }
 
 /// What is missing of the longest hit that pool and tiers have together; nothing where it would not fit.
@@ -53,9 +61,11 @@ std::vector<BlockMover::Wanted> BlockMover::wanted(const BlockKeys& keys, uint32
   return missing;
 }
 
-bool BlockMover::fetch_one(const Wanted& wanted) {
-  const bool read = host_.read(wanted.name, bytes_) || (disk_ && disk_->read(wanted.name, wanted.depth, bytes_));
-  if (!read) return false;
+bool BlockMover::read_below(const Wanted& wanted) {
+  return host_.read(wanted.name, bytes_) || (disk_ && disk_->read(wanted.name, wanted.depth, bytes_));
+}
+
+bool BlockMover::bring_up(const Wanted& wanted) {
   const auto block = pool_.take();
   if (!block) return false;
   write_(*block, bytes_.data());

@@ -37,6 +37,8 @@ class BlockMover {
   bool enabled() const { return disk_ || host_.enabled(); }
   /// Brings up blocks that make the hit of at most `most` blocks longer. True: there are none, or they are up.
   bool fetch(const BlockKeys& keys, uint32_t most, Deadline deadline);
+  /// Whether fetch() would have something to bring up.
+  bool pending(const BlockKeys& keys, uint32_t most);
   /// Notes blocks [from, to) of a sequence as worth storing: those that a later hit at its end or at a cut would need.
   void note(const BlockKeys& keys, uint32_t from, uint32_t to, const std::vector<uint32_t>& cuts, const std::string& scope);
   /// The sequence ends here: its window is worth storing too.
@@ -64,7 +66,8 @@ class BlockMover {
 
   bool below(const BlockName& name) const { return host_.has(name) || (disk_ && disk_->has(name)); }
   std::vector<Wanted> wanted(const BlockKeys& keys, uint32_t most);
-  bool fetch_one(const Wanted& wanted);
+  bool read_below(const Wanted& wanted);
+  bool bring_up(const Wanted& wanted);
   void note_one(const BlockName& name, uint32_t depth, const std::string& scope);
   void on_evicted(uint32_t block, const BlockName& name);
 

@@ -106,16 +106,18 @@ void DiskTier::list() {
   std::error_code error;
   for (fs::directory_iterator each(options_.folder, error), end; !error && each != end; each.increment(error)) {
     const std::string name = each->path().filename().string();
+    const bool numbered = name.size() > 1 && name[0] == 'v' && name.find_first_not_of("0123456789", 1) == std::string::npos;
     std::error_code ignored;
-    if (name.size() > 1 && name[0] == 'v' && name != version) fs::remove_all(each->path(), ignored);
+    if (numbered && name != version) fs::remove_all(each->path(), ignored);
   }
-  for (fs::recursive_directory_iterator each(root_, error), end; !error && each != end; each.increment(error)) {
+  const auto options = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator each(root_, options, error), end; !error && each != end; each.increment(error)) {
     std::error_code bad;
-    if (!each->is_regular_file(bad) || bad) continue;
+    if (each.depth() != 1 || !each->is_regular_file(bad) || bad) continue;
     const auto name = block_name(each->path().filename().string());
     const uint64_t size = each->file_size(bad);
     const auto used = each->last_write_time(bad);
-    if (!name || bad) fs::remove(each->path(), bad);
+    if (!name || bad || entries_.count(*name)) fs::remove(each->path(), bad);  // of a copied folder one file is enough
     else add(*name, {each->path().parent_path().filename().string(), size, used});
   }
 }
@@ -158,7 +160,7 @@ bool DiskTier::read(const BlockName& name, uint32_t depth, std::span<std::byte> 
 
 bool DiskTier::offer(const BlockName& name, const std::string& scope, uint32_t depth, std::span<const std::byte> bytes) {
   std::lock_guard lock(mutex_);
-  if (stop_ || failures_ >= most_failures || entries_.count(name)) return true;
+  if (stop_ || failures_ >= most_failures || entries_.count(name) || queued_.count(name)) return true;
   if (!queue_.empty() && queued_bytes_ + bytes.size() > options_.queue_bytes) {
     refused_ = true;
     return false;
@@ -168,6 +170,7 @@ bool DiskTier::offer(const BlockName& name, const std::string& scope, uint32_t d
   std::memcpy(job.file.data(), &header, sizeof header);
   std::copy(bytes.begin(), bytes.end(), job.file.begin() + sizeof header);
   queued_bytes_ += bytes.size();
+  queued_.insert(name);
   queue_.push_back(std::move(job));
   changed_.notify_all();
   return true;
@@ -196,6 +199,7 @@ void DiskTier::write_all() {
     const bool written = write(job);
     lock.lock();
     writing_ = false;
+    queued_.erase(job.name);
     queued_bytes_ -= job.file.size() - sizeof(Header);
     failures_ = written ? 0 : failures_ + 1;
     if (written) {
@@ -227,11 +231,12 @@ bool DiskTier::write(const Job& job) {
   {
     std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
     fs::permissions(temporary, fs::perms::owner_read | fs::perms::owner_write, error);
-    if (error) return false;
-    file.write(reinterpret_cast<const char*>(&header), sizeof header);
-    file.write(reinterpret_cast<const char*>(block.data()), static_cast<std::streamsize>(block.size()));
-    file.close();
-    if (!file) error = std::make_error_code(std::errc::io_error);
+    if (!error) {
+      file.write(reinterpret_cast<const char*>(&header), sizeof header);
+      file.write(reinterpret_cast<const char*>(block.data()), static_cast<std::streamsize>(block.size()));
+      file.close();
+      if (!file) error = std::make_error_code(std::errc::io_error);
+    }
   }
   if (!error) fs::last_write_time(temporary, job.used, error);
   if (!error) fs::rename(temporary, path, error);

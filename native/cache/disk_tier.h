@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "cache/block_key.h"
@@ -75,6 +76,7 @@ class DiskTier {
   std::set<std::pair<Clock, std::string>> order_;  // by last use; the name as a file's
   std::unordered_map<std::string, BlockName> names_;
   std::deque<Job> queue_;
+  std::unordered_set<BlockName, BlockNameHash> queued_;  // of the queue, and of the file in hand
   uint64_t bytes_ = 0, queued_bytes_ = 0;
   bool refused_ = false, stop_ = false, writing_ = false;
   int failures_ = 0;

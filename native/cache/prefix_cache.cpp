@@ -2,6 +2,7 @@
 #include "cache/prefix_cache.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "backend/step_inputs.h"
@@ -154,7 +155,11 @@ void PrefixCache::forget(uint32_t block) {
   const auto place = places_.find(block);
   if (place == places_.end()) return;
   const BlockName name = place->second;
-  if (evicted_) evicted_(block, name);
+  try {
+    if (evicted_) evicted_(block, name);
+  } catch (const std::bad_alloc&) {
+    // No memory for a copy below: it will be a miss.
+  }
   index_[name.group].erase(name.key);
   places_.erase(block);
   ++version_;

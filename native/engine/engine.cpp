@@ -3,6 +3,7 @@
 #include "hearth/engine.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <thread>
 
@@ -12,6 +13,7 @@
 #include "engine/model_cost.h"
 #include "engine/step_loop.h"
 #include "hearth/probe.h"
+#include "model/mapped_file.h"
 #include "model/model_file.h"
 #include "model/transformer.h"
 
@@ -204,10 +206,21 @@ class LoadedEngine final : public Engine {
     const bool long_rope = std::any_of(file_.spec.layers.begin(), file_.spec.layers.end(), [this](const LayerSpec& layer) {
       return !layer.attention.rope.long_divisors.empty() && context_ > layer.attention.rope.short_context;
     });
-    return "v1 " + file_.info.model_id + ' ' + backend_->name() + ' ' + engine_build() + ' ' +
+    return "v1 " + file_.info.model_id + files_as_they_are() + ' ' + backend_->name() + ' ' + engine_build() + ' ' +
            (backend_->precision() == Precision::exact ? "exact" : "fast") + (options.yarn_truncate ? " yarn_truncate" : "") +
            (long_rope ? " long_rope " : " ") +
            std::to_string(block_size) + ' ' + std::to_string(block_bytes) + ' ' + std::to_string(static_cast<int>(backend_->kv_type()));
+  }
+
+  /// The model's id samples its files: an edit in place between two samples shows only here.
+  std::string files_as_they_are() const {
+    std::string text;
+    for (const auto& file : file_.files) {
+      std::error_code unknown;
+      const auto changed = std::filesystem::last_write_time(file->path(), unknown).time_since_epoch().count();
+      text += ' ' + std::to_string(file->bytes().size()) + ':' + std::to_string(unknown ? 0 : changed);
+    }
+    return text;
   }
 
   std::vector<float> ask_logits(const std::vector<TokenId>& tokens, bool all_rows) {

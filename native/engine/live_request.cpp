@@ -139,7 +139,7 @@ void LiveRequest::append(TokenId token, bool forced, const Sampled* sampled, std
   }
   events.push_back({serial, std::move(e)});
   tokens.push_back(token);
-  held.clear();
+  std::vector<float>().swap(held);  // its memory too: how many are held is bounded
   seen.add_output(token);
   lookup.observe(tokens);
   const bool loops = loops_.add(token);

@@ -135,10 +135,12 @@ bool Mailbox::begin_step(const std::vector<uint64_t>& serials) {
   std::unique_lock lock(mutex_);
   if (stopped_) return false;
   abandon_ = false;
+  size_t found = 0;
   for (auto& [id, alive] : alive_) {
     alive.in_step = std::find(serials.begin(), serials.end(), alive.serial) != serials.end();
+    found += alive.in_step ? 1 : 0;
   }
-  return true;
+  return found == serials.size();  // else one was cancelled since the plan was made: a step for nobody
 }
 
 void Mailbox::publish(std::vector<SerialEvent> events) {

@@ -16,6 +16,7 @@ namespace {
 /// Below it the division overflows; the most likely token is what the limit gives.
 constexpr float least_temperature = 1e-6f;
 constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
+constexpr float largest_float = std::numeric_limits<float>::max();
 
 /// The largest logit; every logit is checked.
 float checked_max(const float* logits, uint32_t vocabulary) {
@@ -59,6 +60,9 @@ void adjust(const SampleInput& input, std::vector<float>& values) {
   for (const auto& [token, bias] : input.sampling->logit_bias) {
     if (token >= 0 && static_cast<uint32_t>(token) < input.vocabulary) values[token] += bias;
   }
+  // Extreme settings may have left the range of a float: an infinity would make every weight a NaN.
+  const bool adjusted = has_penalties(*input.sampling) || !input.sampling->logit_bias.empty();
+  if (adjusted) for (float& value : values) value = std::clamp(value, -largest_float, largest_float);
   forbid(input, values);
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* no_room = "There is not enough memory for the keys and values of this request.";
 constexpr auto moving_limit = std::chrono::milliseconds(30);  // of blocks up or down, between two steps
-constexpr auto flush_limit = std::chrono::milliseconds(200);  // for the disk, when the engine stops
+constexpr auto flush_limit = std::chrono::milliseconds(120);  // for the disk, when the engine stops
 
 }  // namespace
 
@@ -42,14 +42,22 @@ void StepLoop::run() {
       idle = true;
     }
   }
-  for (auto& [serial, live] : live_) let_go(live);
-  mover_.flush(std::chrono::steady_clock::now() + flush_limit);
+  try {
+    for (auto& [serial, live] : live_) let_go(live);
+    mover_.flush(std::chrono::steady_clock::now() + flush_limit);
+  } catch (const std::exception&) {
+    // What is not stored is a miss later.
+  }
 }
 
 void StepLoop::fail_all(const std::string& why) {
-  for (auto& [serial, live] : live_) live.fail(ErrorCode::internal, why, events_);
-  sweep();
-  publish();
+  try {
+    for (auto& [serial, live] : live_) live.fail(ErrorCode::internal, why, events_);
+    publish();  // first of all: who waits is told
+    sweep();
+  } catch (const std::exception&) {
+    // Still short of memory: the next turn of the loop sweeps and publishes what is left.
+  }
 }
 
 void StepLoop::take(Mail mail) {
@@ -65,11 +73,10 @@ void StepLoop::take(Mail mail) {
   for (auto& [serial, request] : mail.requests) {
     TokenChain chain(options_.cache_salt, request.cache_scope, options_.limits.groups[0].block_size);
     request.use_cache = request.use_cache && options_.prefix_cache;
-    const bool fetching = request.use_cache && mover_.enabled();
     auto& live = live_.try_emplace(serial, std::move(request), serial, options_.context, options_.limits.groups, std::move(chain))
                      .first->second;
-    live.fetching = fetching;
     live.start(events_);
+    live.fetching = has_to_fetch(live);
     if (peak_blocks(options_.limits, static_cast<uint32_t>(live.tokens.size())) > pool_.limit()) {
       live.fail(ErrorCode::out_of_ram, no_room, events_);
     }
@@ -166,6 +173,10 @@ void StepLoop::propose_drafts(SchedulerState& state) const {
   for (size_t i = 0; i < of.size(); ++i) of[i]->drafts = candidates[i].drafts;
 }
 
+bool StepLoop::has_to_fetch(LiveRequest& live) {
+  return live.request.use_cache && mover_.enabled() && mover_.pending(live.keys(), live.most_cached());
+}
+
 /// Brings blocks up for the waiting requests, the next in turn first, in a portion that running streams do not notice.
 void StepLoop::fetch_cached() {
   if (!mover_.enabled()) return;
@@ -231,25 +242,32 @@ void StepLoop::preempt(LiveRequest& live) {
   if (!live.running) return;  // given a place and displaced in the same plan
   let_go(live);
   live.running = false;
-  live.fetching = live.request.use_cache && mover_.enabled();
+  live.fetching = has_to_fetch(live);
   std::lock_guard lock(stats_mutex_);
   ++stats_.preemptions;
 }
 
 /// Runs the rows together; where that fails, one by one, so that only the request at fault ends.
+/// What follows from their results is not repeated.
 void StepLoop::run_rows(const std::vector<PlannedRows>& rows) {
+  std::optional<double> seconds;
   try {
-    compute(rows);
-    return;
-  } catch (const Error& error) {
-    if (rows.size() == 1) return live(rows[0].id).fail(error.code, error.what(), events_);
-  } catch (const std::exception& error) {
-    if (rows.size() == 1) return live(rows[0].id).fail(ErrorCode::internal, error.what(), events_);
+    seconds = compute(rows);
+  } catch (const std::exception& exception) {
+    if (rows.size() > 1) {
+      for (const PlannedRows& each : rows) run_rows({each});
+      return;
+    }
+    const auto* error = dynamic_cast<const Error*>(&exception);
+    return live(rows[0].id).fail(error ? error->code : ErrorCode::internal, exception.what(), events_);
   }
-  for (const PlannedRows& each : rows) run_rows({each});
+  if (!seconds) return;
+  absorb(rows);
+  measure(rows, *seconds);
 }
 
-StepLoop::Outcome StepLoop::compute(const std::vector<PlannedRows>& rows) {
+/// Seconds that the rows took; nothing: they were given up, and all is as before.
+std::optional<double> StepLoop::compute(const std::vector<PlannedRows>& rows) {
   std::vector<StepRows> step;
   std::vector<uint64_t> serials;
   const auto roll_back = [&] {
@@ -260,7 +278,7 @@ StepLoop::Outcome StepLoop::compute(const std::vector<PlannedRows>& rows) {
     if (!request.kv.begin(pool_, each.rows)) {
       // Growing the pool was refused after the plan was made; the next plan knows.
       roll_back();
-      return Outcome::given_up;
+      return std::nullopt;
     }
     request.running = true;
     request.drafts = request.lookup.propose(request.tokens, each.drafts);
@@ -271,15 +289,13 @@ StepLoop::Outcome StepLoop::compute(const std::vector<PlannedRows>& rows) {
   try {
     if (!mailbox_.begin_step(serials) || !runner_.run(step, mailbox_.abandon())) {
       roll_back();
-      return Outcome::given_up;
+      return std::nullopt;
     }
   } catch (...) {
     roll_back();
     throw;
   }
-  absorb(rows);
-  measure(rows, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-  return Outcome::done;
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 StepWork StepLoop::work_of(const std::vector<PlannedRows>& rows) const {

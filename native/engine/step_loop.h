@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -45,7 +46,6 @@ class StepLoop {
 
  private:
   using Live = std::unordered_map<uint64_t, LiveRequest>;
-  enum class Outcome { done, given_up };
 
   void take(Mail mail);
   bool step();
@@ -61,7 +61,8 @@ class StepLoop {
   void let_go(LiveRequest& live);
   void preempt(LiveRequest& live);
   void run_rows(const std::vector<PlannedRows>& rows);
-  Outcome compute(const std::vector<PlannedRows>& rows);
+  std::optional<double> compute(const std::vector<PlannedRows>& rows);
+  bool has_to_fetch(LiveRequest& live);
   void absorb(const std::vector<PlannedRows>& rows);
   void read_outputs(LiveRequest& live, const PlannedRows& rows, uint32_t first_output, std::vector<SerialEvent>& events,
                     SamplerScratch& scratch) const;

@@ -118,6 +118,27 @@ TEST_F(DiskTierTest, WhatAWriterLeftHalfDoneAndOtherVersionsAreRemoved) {
   EXPECT_TRUE(reads(*tier, 0));
 }
 
+TEST_F(DiskTierTest, ACopiedFolderIsNotCountedTwice) {
+  store(*open(), 0, 10);
+  fs::copy(folder / "v1" / "scope", folder / "v1" / "scope copy");
+  for (const auto& each : fs::directory_iterator(folder / "v1" / "scope copy")) {
+    fs::last_write_time(each.path(), fs::file_time_type::clock::now() - std::chrono::hours(1));
+  }
+  const auto tier = open(12 * (block_bytes + 64));
+  EXPECT_EQ(tier->bytes(), 10 * (block_bytes + 64));
+  store(*tier, 10, 30);  // every old file has had its turn
+  EXPECT_LE(tier->bytes(), 12 * (block_bytes + 64));
+  EXPECT_TRUE(reads(*tier, 29));
+}
+
+TEST_F(DiskTierTest, OnlyFoldersOfOtherVersionsAreRemoved) {
+  fs::create_directories(folder / "v0" / "scope");
+  fs::create_directories(folder / "videos");
+  open();
+  EXPECT_FALSE(fs::exists(folder / "v0"));
+  EXPECT_TRUE(fs::exists(folder / "videos"));
+}
+
 TEST_F(DiskTierTest, StaysInItsBoundAndGivesUpTheOldestAndDeepest) {
   constexpr uint64_t file = block_bytes + 64;
   {

@@ -256,6 +256,19 @@ TEST(Sampler, ExtremeSettingsStillGiveATokenThatMayBeGiven) {
   }
 }
 
+TEST(Sampler, PenaltiesBeyondTheRangeOfAFloatStillGiveAToken) {
+  Row row{{5.0f, 1.0f, -2.0f, 3.0f}, {}};
+  row.seen.add_output(0);
+  row.sampling.repetition_penalty = 1e-39f;  // 5 / 1e-39 is no float
+  for (uint32_t top_k : {0u, 2u}) {
+    row.sampling.top_k = top_k;
+    for (float top_p : {1.0f, 0.9f}) {
+      row.sampling.top_p = top_p;
+      for (int i = 0; i < 20; ++i) EXPECT_EQ(row.at(i).token, 0);
+    }
+  }
+}
+
 TEST(Sampler, WrongSettingsAreNamed) {
   const auto message = [](auto change) {
     Sampling s;

@@ -8,7 +8,7 @@ let runtime;
 
 async function load() {
   runtime = await startRuntime();
-  tell({ pid: runtime.pid });  // the load's memory is counted too
+  tell({ pid: runtime.pid }); // the load's memory is counted too
   const loaded = await runtime.call('load', { path, threads });
   return {
     pid: runtime.pid,
