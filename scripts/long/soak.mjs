@@ -27,8 +27,8 @@ const KV_BYTES = 48e6;
 const CONTEXT = 2048;
 const WARM_UP_SHARE = 0.4;
 const SAMPLE_MS = 250;
-/** What every process may grow by, however small it is: a page of V8's heap more or less. */
-const SLACK_BYTES = 4e6;
+/** What every process may grow by, however small it is: of V8's heap, which a short run does not see come to rest. */
+const SLACK_BYTES = seconds < 600 ? 24e6 : 4e6;
 
 const any = (list) => list[Math.floor(Math.random() * list.length)];
 const upTo = (most) => 1 + Math.floor(Math.random() * most);
