@@ -18,7 +18,7 @@ const WARM_UP = 100;
 /** As many are asked however slow the machine is, and no more than the others. */
 const LEAST = 100;
 const MOST = 500;
-const MOST_BYTES = 50 * 2 ** 20;
+const MOST_BYTES = 64 * 2 ** 20;
 
 const app = await readyApp();
 
