@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { effort, finishReason, timings, usage } from './chat';
 import { errorShape } from './errors';
+import { download, fit, folderKind, verification } from './models';
 import { abilities, device, loadPhase, modelInfo } from './runtime';
 
 // Models
@@ -18,6 +19,16 @@ export const modelEntry = z.object({
   /** Ships with Hearth. */
   builtin: z.boolean(),
   state: modelState,
+  /** The kind of folder in which it lies; absent for what ships or was opened by path. */
+  folder: folderKind.optional(),
+  aliases: z.array(z.string()).optional(),
+  verification: verification.optional(),
+  fit: fit.optional(),
+  lastUsedAt: z.number().optional(),
+  /** Tokens per second, measured here. */
+  decodeTps: z.number().optional(),
+  /** Name of the remote engine that has it; such a model is never loaded here. */
+  remote: z.string().optional(),
   /** Why it cannot be used (a broken file), or why its last load failed. */
   error: errorShape.optional(),
 });
@@ -46,6 +57,15 @@ export const appState = z.object({
   /** Where the user's own models go. */
   modelsFolder: z.string().optional(),
   active: activeModel.optional(),
+  /** Every model that is loaded, `active` first. */
+  loaded: z.array(activeModel).default([]),
+  /** A swap under way: which model comes when the answers that run have ended, and about when. */
+  swap: z
+    .object({ to: z.string(), runningOn: z.string().optional(), waiting: z.int(), etaMs: z.number().optional() })
+    .optional(),
+  /** What was in the foreground before: one click leads back. */
+  previous: z.string().optional(),
+  downloads: z.array(download).default([]),
   memory: z.object({
     /** Held by the engine: KV, scratch and what it touched of the mapped weights. */
     engineBytes: z.number(),
@@ -67,7 +87,11 @@ export const appState = z.object({
 });
 export type AppState = z.infer<typeof appState>;
 
-export const loadRequest = z.object({ model: z.string() });
+export const loadRequest = z.object({
+  model: z.string(),
+  context: z.int().min(0).optional(),
+  kvType: z.enum(['auto', 'f16', 'q8']).optional(),
+});
 
 // Settings
 
@@ -116,6 +140,18 @@ export const settings = z.object({
   lastModel: z.string().optional(),
   /** Browser origins that may use /v1. */
   allowedOrigins: z.array(z.string()).default([]),
+  /** No socket off this machine. */
+  offline: z.boolean().default(false),
+  /** Where the hub is asked; empty: huggingface.co. */
+  hubMirror: z.string().default(''),
+  /** http://, https:// or socks5://; empty: none. */
+  proxy: z.string().default(''),
+  /** Further folders with models. */
+  modelFolders: z.array(z.object({ id: z.string(), path: z.string(), kind: folderKind })).default([]),
+  /** Other names of models, by alias. */
+  aliases: z.record(z.string(), z.string()).default({}),
+  /** Minutes without a request after which a model is unloaded; 0: never. */
+  idleUnloadMinutes: z.int().min(0).default(0),
 });
 export type Settings = z.infer<typeof settings>;
 export const settingsPatch = settings.partial();

@@ -18,6 +18,41 @@ export const ROUTES = {
   modelUnload: `${OWN}/models/unload`,
   /** POST → { models: ModelEntry[] }, after looking at the folders again */
   modelRefresh: `${OWN}/models/refresh`,
+  /** GET ?model= → LoadPlan */
+  modelPlan: `${OWN}/models/plan`,
+  /** POST { model } → 204: only where its folder is Hearth's own */
+  modelRemove: `${OWN}/models/remove`,
+  /** POST { model, alias } → ModelEntry; an empty alias takes it away */
+  modelAlias: `${OWN}/models/alias`,
+  /** GET → { folders: ModelFolder[] }; POST addFolder → 201 ModelFolder */
+  folders: `${OWN}/folders`,
+  /** DELETE → 204: forgets the folder, deletes nothing in it */
+  folder: `${OWN}/folders/:id`,
+  /** GET → { moves: MoveState[] }; POST moveRequest → 202 MoveState */
+  moves: `${OWN}/moves`,
+  /** GET ?q=&cursor= → DiscoverResult */
+  discover: `${OWN}/discover`,
+  /** GET ?repo= → HubModel with its files */
+  discoverRepo: `${OWN}/discover/repo`,
+  /** GET → { downloads: Download[] }; POST downloadRequest → 201 Download. Progress comes with the state. */
+  downloads: `${OWN}/downloads`,
+  /** DELETE → 204: cancelled, its parts removed */
+  download: `${OWN}/downloads/:id`,
+  /** POST → Download */
+  downloadPause: `${OWN}/downloads/:id/pause`,
+  downloadResume: `${OWN}/downloads/:id/resume`,
+  /** GET → { connections: Connection[] } */
+  connections: `${OWN}/connections`,
+  /** GET → { engines: RemoteEngine[] }; POST remoteEngineRequest → 201 RemoteEngine */
+  remoteEngines: `${OWN}/remote-engines`,
+  /** DELETE → 204 */
+  remoteEngine: `${OWN}/remote-engines/:id`,
+  /** POST → RemoteEngine: asks it now */
+  remoteEngineCheck: `${OWN}/remote-engines/:id/check`,
+  /** GET ?format=json|md → { rows: MatrixRow[] } or Markdown */
+  matrix: `${OWN}/matrix`,
+  /** POST { model } → 202; the rows come with GET */
+  matrixCheck: `${OWN}/matrix/check`,
   /** GET → Settings, PATCH settingsPatch → Settings */
   settings: `${OWN}/settings`,
   /** GET ?q= (searches titles and texts) → { chats: Chat[] }, newest first, without deleted ones; POST createChat → 201 Chat */

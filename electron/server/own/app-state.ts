@@ -16,6 +16,8 @@ export function appState(context: ServerContext, devices: Device[]): AppState {
     url: context.url(),
     ...(modelsFolder !== undefined && { modelsFolder }),
     ...(active && { active }),
+    loaded: active ? [active] : [],
+    downloads: [],
     memory: {
       engineBytes: stats?.rssBytes ?? 0,
       kvBytesUsed: stats?.kvBytesUsed ?? 0,

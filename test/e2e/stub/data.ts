@@ -88,6 +88,8 @@ export function makeState(): AppState {
   const model = makeModels()[1];
   return {
     version: '0.0.1',
+    loaded: [],
+    downloads: [],
     engineBuild: '0.0.1+stub',
     url: 'http://127.0.0.1:4327',
     active: {

@@ -54,6 +54,12 @@ class StubServer {
     theme: 'auto',
     chat: { answerLength: 'unlimited', creativity: 'balanced', memory: 'all', effort: 'medium', instructions: '' },
     allowedOrigins: [],
+    offline: false,
+    hubMirror: '',
+    proxy: '',
+    modelFolders: [],
+    aliases: {},
+    idleUnloadMinutes: 0,
   };
   #models = makeModels();
   #state = makeState();

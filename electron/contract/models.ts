@@ -1,0 +1,247 @@
+// Models as main and the page speak of them: where they lie, whether they fit, how they are fetched, what was measured, and the remote
+// engines beside them. Schemas only; the addresses are in routes.ts. All sizes are bytes, all times milliseconds (since 1970 for dates).
+import { z } from 'zod';
+import { errorShape } from './errors';
+
+// Folders
+
+/** Whose layout a folder has. Only what lies in `own` is ever deleted. */
+export const folderKind = z.enum(['own', 'user', 'huggingface', 'lmstudio', 'ollama']);
+export type FolderKind = z.infer<typeof folderKind>;
+
+/** GET /hearth/v1/folders */
+export const modelFolder = z.object({
+  id: z.string(),
+  path: z.string(),
+  kind: folderKind,
+  /** It can be read now; an unplugged disk is not. */
+  present: z.boolean(),
+  models: z.int(),
+  bytes: z.number(),
+  freeBytes: z.number().optional(),
+  /** Found on this computer and not yet added: offered, with nothing read from it. */
+  suggested: z.boolean(),
+});
+export type ModelFolder = z.infer<typeof modelFolder>;
+
+export const addFolder = z.object({ path: z.string().min(1) });
+
+/** A location that can be moved: a verified copy, then a switch. */
+export const locationKind = z.enum(['models', 'cache', 'chats']);
+export type LocationKind = z.infer<typeof locationKind>;
+export const moveRequest = z.object({ what: locationKind, to: z.string().min(1) });
+export const moveState = z.object({
+  what: locationKind,
+  from: z.string(),
+  to: z.string(),
+  doneBytes: z.number(),
+  totalBytes: z.number(),
+  phase: z.enum(['copying', 'verifying', 'switching', 'done', 'failed']),
+  error: errorShape.optional(),
+});
+export type MoveState = z.infer<typeof moveState>;
+
+// Identity
+
+/** Whether the whole content was hashed, and what came out. `matches`: equal to what the hub told. */
+export const verification = z.object({
+  state: z.enum(['unknown', 'waiting', 'hashing', 'hashed', 'matches', 'differs']),
+  /** Of the bytes, while hashing. */
+  fraction: z.number().optional(),
+  /** SHA-256 of each file's content, by file name. */
+  sha256: z.record(z.string(), z.string()).optional(),
+});
+export type Verification = z.infer<typeof verification>;
+
+// Will it fit
+
+export const verdict = z.enum(['fits', 'tight', 'too_big', 'unknown']);
+export type Verdict = z.infer<typeof verdict>;
+
+/** What a model would take, loaded with `context`, of a memory of which `freeBytes` are free: the bar's parts. */
+export const fit = z.object({
+  verdict,
+  context: z.int(),
+  /** `weights` of mapped files are given back under pressure, and still must be read: without room they are slow. */
+  weightBytes: z.number(),
+  /** The conversation: keys and values. */
+  kvBytes: z.number(),
+  /** Working space. */
+  scratchBytes: z.number(),
+  /** Held by other programs. */
+  otherBytes: z.number(),
+  /** Free now, or freed by unloading what would be unloaded. */
+  freeBytes: z.number(),
+  totalBytes: z.number(),
+  /** What remains (≥ 0), or is lacking (< 0). */
+  spareBytes: z.number(),
+  device: z.enum(['ram', 'vram']),
+  /** From measured bandwidth, or from use here where `measured`. */
+  decodeTps: z.number().optional(),
+  measured: z.boolean(),
+});
+export type Fit = z.infer<typeof fit>;
+
+/** GET /hearth/v1/models/plan?model=NAME: the three automatic choices of the load dialog, best first, and what is loaded by default. */
+export const loadChoice = z.object({
+  id: z.enum(['balanced', 'long_memory', 'small']),
+  context: z.int(),
+  kvType: z.enum(['f16', 'q8']),
+  fit,
+});
+export type LoadChoice = z.infer<typeof loadChoice>;
+export const loadPlan = z.object({
+  model: z.string(),
+  choices: z.array(loadChoice),
+  recommended: loadChoice.shape.id,
+  /** Models that must be unloaded first, by name. */
+  unloads: z.array(z.string()),
+});
+export type LoadPlan = z.infer<typeof loadPlan>;
+
+// Discover
+
+export const qualityWord = z.enum(['small', 'good', 'very_good', 'best']);
+
+export const hubFile = z.object({
+  /** Path in the repository; of a split model the first part. */
+  path: z.string(),
+  /** All parts together. */
+  bytes: z.number(),
+  parts: z.int(),
+  quantization: z.string(),
+  quality: qualityWord,
+  fit: fit.optional(),
+  /** Name in the API of the copy that is here already. */
+  local: z.string().optional(),
+});
+export type HubFile = z.infer<typeof hubFile>;
+
+export const hubModel = z.object({
+  /** OWNER/NAME on the hub. */
+  repo: z.string(),
+  title: z.string(),
+  /** One plain sentence, in English and Chinese, of the built-in catalogue. */
+  summary: z.object({ en: z.string(), zh: z.string() }).optional(),
+  licence: z.string().optional(),
+  architecture: z.string().optional(),
+  parameters: z.number().optional(),
+  downloads: z.number().optional(),
+  likes: z.number().optional(),
+  updatedAt: z.number().optional(),
+  /** Asks for a token or an agreement. */
+  gated: z.boolean(),
+  /** From the built-in catalogue; shown first. */
+  featured: z.boolean(),
+  /** Absent until asked for by repository. */
+  files: z.array(hubFile).optional(),
+});
+export type HubModel = z.infer<typeof hubModel>;
+
+/** GET /hearth/v1/discover?q=&cursor= ; GET /hearth/v1/discover/repo?repo=OWNER/NAME → HubModel with files */
+export const discoverResult = z.object({
+  models: z.array(hubModel),
+  cursor: z.string().optional(),
+  /** Why only the catalogue was searched. */
+  offline: z.enum(['setting', 'unreachable']).optional(),
+});
+export type DiscoverResult = z.infer<typeof discoverResult>;
+
+// Downloads
+
+export const downloadRequest = z.object({
+  repo: z.string().regex(/^[\w.-]+\/[\w.-]+$/),
+  file: z.string().min(1),
+  revision: z.string().optional(),
+});
+export type DownloadRequest = z.infer<typeof downloadRequest>;
+
+export const downloadPhase = z.enum([
+  'queued',
+  'fetching',
+  'reconnecting',
+  'verifying',
+  'repairing',
+  'paused',
+  'done',
+  'failed',
+]);
+
+export const download = z.object({
+  id: z.string(),
+  repo: z.string(),
+  file: z.string(),
+  phase: downloadPhase,
+  /** Verified or stored; never falls. */
+  doneBytes: z.number(),
+  totalBytes: z.number(),
+  bytesPerSecond: z.number(),
+  etaMs: z.number().optional(),
+  error: errorShape.optional(),
+  /** Name in the API, once it is done. */
+  model: z.string().optional(),
+});
+export type Download = z.infer<typeof download>;
+
+/** GET /hearth/v1/connections: every connection that ever left this machine, newest first. */
+export const connection = z.object({
+  at: z.number(),
+  host: z.string(),
+  purpose: z.enum(['search', 'download', 'remote_engine', 'lan_import']),
+  detail: z.string(),
+  bytes: z.number(),
+  /** 'refused': offline mode was on, no socket was opened. */
+  outcome: z.enum(['ok', 'failed', 'refused']),
+});
+export type Connection = z.infer<typeof connection>;
+
+// Remote engines
+
+export const remoteEngineRequest = z.object({
+  name: z.string().min(1).max(60),
+  /** Of its /v1. */
+  url: z.url({ protocol: /^https?$/ }),
+  /** Never given back. */
+  key: z.string().optional(),
+});
+export const remoteEngine = z.object({
+  id: z.string(),
+  name: z.string(),
+  url: z.string(),
+  hasKey: z.boolean(),
+  health: z.object({
+    state: z.enum(['unknown', 'ok', 'slow', 'unreachable', 'refused']),
+    latencyMs: z.number().optional(),
+    checkedAt: z.number().optional(),
+    error: errorShape.optional(),
+  }),
+  models: z.array(z.string()),
+});
+export type RemoteEngine = z.infer<typeof remoteEngine>;
+
+// Compatibility matrix
+
+/** One cell: this model with this build on this device, as checked or as used. */
+export const matrixRow = z.object({
+  model: z.string(),
+  modelId: z.string(),
+  engineBuild: z.string(),
+  device: z.string(),
+  kvType: z.string(),
+  /** Tokens: the upper bound of the bucket. */
+  contextBucket: z.int(),
+  loadMs: z.number().optional(),
+  prefillTps: z.number().optional(),
+  decodeTps: z.number().optional(),
+  ttftMs: z.number().optional(),
+  memoryBytes: z.number().optional(),
+  /** Of the fixed prompts at temperature 0: as expected, changed since the last build, or never checked. */
+  selfCheck: z.enum(['passed', 'changed', 'failed', 'none']),
+  /** Mean KL against the exact path. */
+  kl: z.number().optional(),
+  /** What got worse since the last good row: a measured name. */
+  regressions: z.array(z.string()),
+  source: z.enum(['check', 'use']),
+  at: z.number(),
+});
+export type MatrixRow = z.infer<typeof matrixRow>;
