@@ -66,6 +66,9 @@ export const ERRORS = {
     type: 'permission_error',
     remedy: 'Add the origin to the allowed ones in the settings.',
   },
+  // Files from elsewhere.
+  disk_full: server(507, 'Make space on that disk, then go on.'),
+  offline: server(503, 'Turn offline mode off in the settings, or use what is on this machine.'),
   // The app.
   port_in_use: server(503, 'Choose another port with --port.'),
   already_running: {

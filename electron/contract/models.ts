@@ -30,6 +30,10 @@ export const addFolder = z.object({ path: z.string().min(1) });
 export const locationKind = z.enum(['models', 'cache', 'chats']);
 export type LocationKind = z.infer<typeof locationKind>;
 export const moveRequest = z.object({ what: locationKind, to: z.string().min(1) });
+export type MoveRequest = z.infer<typeof moveRequest>;
+/** Where each lies now, and what it holds. */
+export const location = z.object({ what: locationKind, path: z.string(), bytes: z.number() });
+export type Location = z.infer<typeof location>;
 export const moveState = z.object({
   what: locationKind,
   from: z.string(),
@@ -204,6 +208,7 @@ export const remoteEngineRequest = z.object({
   /** Never given back. */
   key: z.string().optional(),
 });
+export type RemoteEngineRequest = z.infer<typeof remoteEngineRequest>;
 export const remoteEngine = z.object({
   id: z.string(),
   name: z.string(),

@@ -92,6 +92,10 @@ export const loadRequest = z.object({
   context: z.int().min(0).optional(),
   kvType: z.enum(['auto', 'f16', 'q8']).optional(),
 });
+export type LoadRequest = z.infer<typeof loadRequest>;
+
+/** Absent: the one in the foreground. A load that is under way ends. */
+export const unloadRequest = z.object({ model: z.string().optional() });
 
 // Settings
 
@@ -146,6 +150,8 @@ export const settings = z.object({
   hubMirror: z.string().default(''),
   /** http://, https:// or socks5://; empty: none. */
   proxy: z.string().default(''),
+  /** A token for the hub is kept. It is written with `hubToken` and never given back. */
+  hubTokenSet: z.boolean().default(false),
   /** Further folders with models. */
   modelFolders: z.array(z.object({ id: z.string(), path: z.string(), kind: folderKind })).default([]),
   /** Other names of models, by alias. */
@@ -154,7 +160,9 @@ export const settings = z.object({
   idleUnloadMinutes: z.int().min(0).default(0),
 });
 export type Settings = z.infer<typeof settings>;
-export const settingsPatch = settings.partial();
+/** `hubToken` is stored apart from the settings; an empty one takes it away. */
+export const settingsPatch = settings.omit({ hubTokenSet: true }).partial().extend({ hubToken: z.string().optional() });
+export type SettingsPatch = z.input<typeof settingsPatch>;
 
 // Chats
 

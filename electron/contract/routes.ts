@@ -14,7 +14,7 @@ export const ROUTES = {
   models: `${OWN}/models`,
   /** POST loadRequest → 202 ActiveModel, at once; progress comes with the state */
   modelLoad: `${OWN}/models/load`,
-  /** POST → 204 */
+  /** POST unloadRequest → 204 */
   modelUnload: `${OWN}/models/unload`,
   /** POST → { models: ModelEntry[] }, after looking at the folders again */
   modelRefresh: `${OWN}/models/refresh`,
@@ -28,7 +28,7 @@ export const ROUTES = {
   folders: `${OWN}/folders`,
   /** DELETE → 204: forgets the folder, deletes nothing in it */
   folder: `${OWN}/folders/:id`,
-  /** GET → { moves: MoveState[] }; POST moveRequest → 202 MoveState */
+  /** GET → { locations: Location[], moves: MoveState[] }; POST moveRequest → 202 MoveState */
   moves: `${OWN}/moves`,
   /** GET ?q=&cursor= → DiscoverResult */
   discover: `${OWN}/discover`,

@@ -52,6 +52,8 @@ const errors = {
   invalid_api_key: ['Hearth does not recognise this window.', 'Open the address that Hearth printed when it started.'],
   forbidden_host: ['This address may not be used to reach Hearth.', 'Use 127.0.0.1 or localhost.'],
   forbidden_origin: ['This page may not talk to Hearth.', 'Add its address to the allowed ones in the settings.'],
+  disk_full: ['The disk is full.', 'Make space on it, then go on. Nothing that was fetched is lost.'],
+  offline: ['Offline mode is on.', 'Turn it off in the settings to reach other computers.'],
   port_in_use: ['Another program uses this port.', 'Choose another one with --port.'],
   already_running: ['Hearth is already running.', 'Use the one that is open.'],
   chat_busy: ['An answer is still being written in this chat.', 'Wait for it, or stop it first.'],

@@ -32,6 +32,8 @@ const errors: Record<ErrorCode, readonly [string, string]> = {
   invalid_api_key: ['Hearth 不认识这个窗口。', '请打开 Hearth 启动时显示的地址。'],
   forbidden_host: ['不能通过这个地址访问 Hearth。', '请使用 127.0.0.1 或 localhost。'],
   forbidden_origin: ['这个网页不能访问 Hearth。', '请在设置中把它的地址加入允许列表。'],
+  disk_full: ['磁盘已满。', '请腾出空间后继续，已下载的部分不会丢失。'],
+  offline: ['离线模式已开启。', '需要连接其他电脑时，请在设置中关闭它。'],
   port_in_use: ['另一个程序正在使用这个端口。', '请用 --port 选择其他端口。'],
   already_running: ['Hearth 已经在运行。', '请使用已经打开的那一个。'],
   chat_busy: ['这个对话里还有回答正在书写。', '请等它写完，或先停止它。'],

@@ -57,6 +57,7 @@ class StubServer {
     offline: false,
     hubMirror: '',
     proxy: '',
+    hubTokenSet: false,
     modelFolders: [],
     aliases: {},
     idleUnloadMinutes: 0,
