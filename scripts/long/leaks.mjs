@@ -2,9 +2,12 @@
 // some with logprobs (120 s). Server and runtime must hold as much memory, as many files and as many threads as after the first hundred.
 // Linux only: it reads /proc.
 import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { pathToFileURL } from 'node:url';
 import { readyApp } from '../setup/real-app.mjs';
 import { giveUp, say } from '../setup/say.mjs';
+import { root } from '../setup/setup.mjs';
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '120' } } });
 const seconds = Number(values.seconds);
@@ -18,8 +21,10 @@ const WARM_UP = 100;
 /** As many are asked however slow the machine is, and no more than the others. */
 const LEAST = 100;
 const MOST = 500;
-const MOST_BYTES = 64 * 2 ** 20;
+const MOST_BYTES = 48 * 2 ** 20;
 
+/** For the app and the processes that it starts. */
+process.env.NODE_OPTIONS = `--import ${pathToFileURL(join(root, 'scripts/setup/collect.mjs')).href}`;
 const app = await readyApp();
 
 async function ask(i) {

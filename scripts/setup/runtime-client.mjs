@@ -4,10 +4,11 @@ import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { root } from './setup.mjs';
 
-/** Starts the process; `load` it before anything else. */
-export async function startRuntime() {
+/** Starts the process; `load` it before anything else. `execArgv` goes to its Node. */
+export async function startRuntime({ execArgv = [] } = {}) {
   const child = fork(join(root, 'dist/runtime.js'), ['runtime'], {
     serialization: 'advanced',
+    execArgv,
     stdio: ['ignore', 2, 2, 'ipc'],
     env: { ...process.env, HEARTH_PARENT: String(process.pid) },
   });
