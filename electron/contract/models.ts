@@ -226,27 +226,66 @@ export type RemoteEngine = z.infer<typeof remoteEngine>;
 
 // Compatibility matrix
 
+/** What is compared with the last good row. `tokens`: the answers to the fixed prompts. */
+export const measure = z.enum(['prefillTps', 'decodeTps', 'ttftMs', 'memoryBytes', 'tokens']);
+export type Measure = z.infer<typeof measure>;
+
+export const selfCheck = z.enum(['passed', 'changed', 'failed', 'none']);
+export type SelfCheck = z.infer<typeof selfCheck>;
+
 /** One cell: this model with this build on this device, as checked or as used. */
 export const matrixRow = z.object({
   model: z.string(),
   modelId: z.string(),
   engineBuild: z.string(),
+  /** Device, kernels and precision, e.g. "cpu/avx2 fast". */
   device: z.string(),
   kvType: z.string(),
-  /** Tokens: the upper bound of the bucket. */
+  /** Tokens of prompt and answer: the upper bound of the bucket. 0: loaded, and not used yet. */
   contextBucket: z.int(),
   loadMs: z.number().optional(),
   prefillTps: z.number().optional(),
   decodeTps: z.number().optional(),
   ttftMs: z.number().optional(),
+  /** Held beside mapped files; measured by a check alone, since in use it grows with what is cached. */
   memoryBytes: z.number().optional(),
-  /** Of the fixed prompts at temperature 0: as expected, changed since the last build, or never checked. */
-  selfCheck: z.enum(['passed', 'changed', 'failed', 'none']),
-  /** Mean KL against the exact path. */
+  /** Of the fixed prompts at temperature 0: as expected, changed since they were recorded, not the same twice, or never checked. */
+  selfCheck,
+  /** Mean KL divergence from the exact path, in nats. */
   kl: z.number().optional(),
-  /** What got worse since the last good row: a measured name. */
-  regressions: z.array(z.string()),
+  /** What got worse since the last good row. */
+  regressions: z.array(measure),
   source: z.enum(['check', 'use']),
   at: z.number(),
 });
 export type MatrixRow = z.infer<typeof matrixRow>;
+
+/** With `accept`, changed tokens become the expected ones. */
+export const matrixCheckRequest = z.object({ model: z.string(), accept: z.boolean().default(false) });
+
+export const checkPhase = z.enum(['waiting', 'loading', 'tokens', 'exact', 'speed']);
+export type CheckPhase = z.infer<typeof checkPhase>;
+
+/** A check under way, or the last one of a model. */
+export const matrixCheck = z.object({
+  model: z.string(),
+  state: z.enum(['running', 'done', 'failed']),
+  phase: checkPhase,
+  /** The first one of this artifact here: its tokens are what later ones are compared with. */
+  recorded: z.boolean().optional(),
+  /** Why there is no comparison with the exact path. */
+  exactError: errorShape.optional(),
+  row: matrixRow.optional(),
+  error: errorShape.optional(),
+});
+export type MatrixCheck = z.infer<typeof matrixCheck>;
+
+/** GET /hearth/v1/matrix */
+export const matrixReply = z.object({ rows: z.array(matrixRow), checks: z.array(matrixCheck) });
+
+/** Of a loaded model: what got worse, and what it was better with. The way back is that build, or that version of the model. */
+export const regression = z.object({
+  measures: z.array(measure),
+  good: z.object({ engineBuild: z.string(), modelId: z.string(), at: z.number() }).optional(),
+});
+export type Regression = z.infer<typeof regression>;

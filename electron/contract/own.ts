@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { effort, finishReason, timings, usage } from './chat';
 import { errorShape } from './errors';
-import { download, fit, folderKind, verification } from './models';
+import { download, fit, folderKind, regression, verification } from './models';
 import { abilities, device, loadPhase, modelInfo } from './runtime';
 
 // Models
@@ -45,6 +45,8 @@ export const activeModel = z.object({
   context: z.int().optional(),
   kernels: z.string().optional(),
   defaultTemperature: z.number().optional(),
+  /** What got worse since the last good row of the matrix. */
+  regression: regression.optional(),
   error: errorShape.optional(),
 });
 export type ActiveModel = z.infer<typeof activeModel>;

@@ -49,9 +49,9 @@ export const ROUTES = {
   remoteEngine: `${OWN}/remote-engines/:id`,
   /** POST → RemoteEngine: asks it now */
   remoteEngineCheck: `${OWN}/remote-engines/:id/check`,
-  /** GET ?format=json|md → { rows: MatrixRow[] } or Markdown */
+  /** GET ?format=json|md → matrixReply or Markdown */
   matrix: `${OWN}/matrix`,
-  /** POST { model } → 202; the rows come with GET */
+  /** POST matrixCheckRequest → 202 MatrixCheck; how it goes and the rows come with GET */
   matrixCheck: `${OWN}/matrix/check`,
   /** GET → Settings, PATCH settingsPatch → Settings */
   settings: `${OWN}/settings`,

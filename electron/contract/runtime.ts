@@ -61,6 +61,8 @@ export const loaded = z.object({
   context: z.int(),
   kernels: z.string(),
   precision: z.enum(['fast', 'exact']),
+  /** What keys and values are kept in. */
+  kvType: z.enum(['f32', 'f16', 'q8']).optional(),
   engineBuild: z.string(),
   defaultTemperature: z.number(),
   loadMs: z.number(),

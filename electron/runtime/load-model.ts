@@ -30,7 +30,7 @@ export async function loadModel(options: FullParams<'load'>, context: LoadContex
   load.engine.catch(() => undefined);
   const prompts = new PromptThread(context.entry, inspection.tokenizer);
   try {
-    return await assemble(load, inspection, prompts, context, { begun, precision: options.precision });
+    return await assemble(load, inspection, prompts, context, { begun, ...options });
   } catch (error) {
     load.cancel();
     await prompts.close();
@@ -44,7 +44,7 @@ async function assemble(
   inspection: NativeInspection,
   prompts: PromptThread,
   context: LoadContext,
-  { begun, precision }: { begun: number; precision: Loaded['precision'] },
+  { begun, precision, kvType }: Pick<FullParams<'load'>, 'precision' | 'kvType'> & { begun: number },
 ): Promise<ModelSession> {
   const { addon } = context;
   const tokenizer = createTokenizer(tokenizerSource(inspection.tokenizer));
@@ -59,6 +59,7 @@ async function assemble(
     context: info.context,
     kernels: info.kernels,
     precision,
+    kvType: kvType !== 'auto' ? kvType : precision === 'exact' ? 'f32' : 'f16',
     engineBuild: info.build,
     defaultTemperature: traits.defaultTemperature,
     loadMs: performance.now() - begun,

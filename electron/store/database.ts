@@ -1,7 +1,9 @@
 // The whole store as synchronous calls on one connection. It runs in the worker thread; main never makes one.
 import { settings as settingsSchema, type Settings } from '../contract/own';
 import { Chats } from './chats';
+import { matrixCalls } from './matrix';
 import { schemaVersion, type Db } from './migrate';
+import { remoteEngineCalls } from './remote-engines';
 import { fromJson } from './rows';
 import { transaction } from './transaction';
 import type { ApiKey, Measurement, MessageDelta, StoreCalls } from './types';
@@ -118,6 +120,8 @@ export function createCalls(db: Db): Calls {
       );
     },
     measurements: (kind, subject) => listMeasurements(db, kind, subject),
+    ...matrixCalls(db),
+    ...remoteEngineCalls(db),
     version: () => schemaVersion(db),
   };
 }

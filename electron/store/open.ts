@@ -26,6 +26,13 @@ const METHODS: Record<keyof StoreCalls, true> = {
   checkKey: true,
   addMeasurement: true,
   measurements: true,
+  addToMatrix: true,
+  matrixCells: true,
+  expectedTokens: true,
+  setExpectedTokens: true,
+  addRemoteEngine: true,
+  remoteEngines: true,
+  removeRemoteEngine: true,
   version: true,
 };
 

@@ -72,4 +72,42 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX measurements_by_kind ON measurements (kind, subject, at DESC);
   `,
+  `
+  -- One cell of the compatibility matrix; a sample is a list of the latest values of each measured name.
+  CREATE TABLE matrix (
+    model_id TEXT NOT NULL,
+    engine_build TEXT NOT NULL,
+    device TEXT NOT NULL,
+    kv_type TEXT NOT NULL,
+    context_bucket INTEGER NOT NULL,
+    source TEXT NOT NULL,
+    model TEXT NOT NULL,
+    samples TEXT NOT NULL,
+    self_check TEXT NOT NULL,
+    kl REAL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (model_id, engine_build, device, kv_type, context_bucket, source)
+  ) STRICT, WITHOUT ROWID;
+
+  -- What an artifact answers to the fixed prompts: SHA-256 of the tokens, by prompt.
+  CREATE TABLE expected_tokens (
+    model_id TEXT NOT NULL,
+    device TEXT NOT NULL,
+    kv_type TEXT NOT NULL,
+    prompts TEXT NOT NULL,
+    hashes TEXT NOT NULL,
+    engine_build TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (model_id, device, kv_type, prompts)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE remote_engines (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    url TEXT NOT NULL,
+    -- As it is sent: it cannot be a hash.
+    key TEXT,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+  `,
 ];

@@ -1,5 +1,6 @@
 // What the rest of main sees of the store: every call answers with a promise, because the database lives in a worker thread.
 // Plain data in and out; ids and times are given by the caller, so that nothing here depends on a clock or on chance.
+import type { SelfCheck } from '../contract/models';
 import type { Chat, ChatPatch, Message, Settings } from '../contract/own';
 
 /** A key of the API as it is kept: never the key itself. */
@@ -19,6 +20,61 @@ export interface Measurement {
   /** What it belongs to: a model id, a device id. */
   subject: string;
   values: Record<string, unknown>;
+}
+
+/** What an artifact was run with. */
+export interface MatrixKey {
+  modelId: string;
+  engineBuild: string;
+  /** Device, kernels and precision. */
+  device: string;
+  kvType: string;
+  contextBucket: number;
+  source: 'check' | 'use';
+}
+
+export type MatrixName = 'loadMs' | 'prefillTps' | 'decodeTps' | 'ttftMs' | 'memoryBytes';
+
+/** One measurement for a cell. What it leaves out stays as it was. */
+export interface MatrixSample extends MatrixKey {
+  model: string;
+  values: Partial<Record<MatrixName, number>>;
+  selfCheck?: SelfCheck;
+  kl?: number;
+  at: number;
+}
+
+/** A cell as it is kept: the latest `KEPT_SAMPLES` values of each name, oldest first. */
+export interface MatrixCell extends MatrixKey {
+  model: string;
+  samples: Partial<Record<MatrixName, number[]>>;
+  selfCheck: SelfCheck;
+  kl?: number;
+  at: number;
+}
+
+export interface ExpectedTokensKey {
+  modelId: string;
+  device: string;
+  kvType: string;
+  /** Name of the set of prompts: another set has other answers. */
+  prompts: string;
+}
+
+export interface ExpectedTokens extends ExpectedTokensKey {
+  /** SHA-256 of the tokens, by prompt. */
+  hashes: Record<string, string>;
+  engineBuild: string;
+  at: number;
+}
+
+/** An engine elsewhere. `key` is a secret: it goes to its host and nowhere else, and is never logged. */
+export interface StoredEngine {
+  id: string;
+  name: string;
+  url: string;
+  key?: string;
+  createdAt: number;
 }
 
 export interface ChatFilter {
@@ -77,6 +133,18 @@ export interface StoreCalls {
   addMeasurement(measurement: Measurement): void;
   /** Newest first. */
   measurements(kind: string, subject?: string): Measurement[];
+
+  addToMatrix(sample: MatrixSample): void;
+  /** Newest first. */
+  matrixCells(): MatrixCell[];
+  expectedTokens(key: ExpectedTokensKey): ExpectedTokens | undefined;
+  setExpectedTokens(expected: ExpectedTokens): void;
+
+  /** `invalid_request` where the name is taken. */
+  addRemoteEngine(engine: StoredEngine): void;
+  /** In the order in which they were added. */
+  remoteEngines(): StoredEngine[];
+  removeRemoteEngine(id: string): boolean;
 
   /** Schema version of the file. */
   version(): number;
