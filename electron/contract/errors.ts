@@ -78,6 +78,17 @@ export const ERRORS = {
   },
   chat_busy: { status: 409, type: 'invalid_request_error', remedy: 'Stop the running answer first, or wait for it.' },
   database_error: server(500, 'Check that the disk is not full and that the data directory can be written.'),
+  model_in_use: {
+    status: 409,
+    type: 'invalid_request_error',
+    remedy: 'Unload the model first.',
+  },
+  not_owned: {
+    status: 403,
+    type: 'permission_error',
+    remedy: 'Remove the file with the program that it belongs to, or remove its folder from the list.',
+  },
+  disk_error: server(500, 'Check that the disk is there and can be written, then try again.'),
   addon_missing: server(500, 'Build the engine with `npm start`, which does it by itself.'),
 } as const satisfies Record<string, ErrorInfo>;
 

@@ -9,6 +9,14 @@ import { errorShape } from './errors';
 export const folderKind = z.enum(['own', 'user', 'huggingface', 'lmstudio', 'ollama']);
 export type FolderKind = z.infer<typeof folderKind>;
 
+/** What was passed over in a folder, so that nobody looks for it in vain. */
+export const folderNote = z.object({
+  code: z.enum(['link_outside', 'too_many_entries', 'too_deep', 'bad_manifest', 'unreadable']),
+  /** Within the folder. */
+  path: z.string(),
+});
+export type FolderNote = z.infer<typeof folderNote>;
+
 /** GET /hearth/v1/folders */
 export const modelFolder = z.object({
   id: z.string(),
@@ -21,6 +29,8 @@ export const modelFolder = z.object({
   freeBytes: z.number().optional(),
   /** Found on this computer and not yet added: offered, with nothing read from it. */
   suggested: z.boolean(),
+  /** At most twenty. */
+  notes: z.array(folderNote).default([]),
 });
 export type ModelFolder = z.infer<typeof modelFolder>;
 

@@ -85,6 +85,8 @@ export const appState = z.object({
   running: z.int(),
   waiting: z.int(),
   requestsServed: z.number(),
+  /** Another number: the list of models, or what is known of one, has changed. */
+  modelsVersion: z.int().default(0),
   devices: z.array(device),
 });
 export type AppState = z.infer<typeof appState>;

@@ -5,6 +5,7 @@ import { matrixCalls } from './matrix';
 import { schemaVersion, type Db } from './migrate';
 import { remoteEngineCalls } from './remote-engines';
 import { fromJson } from './rows';
+import { Models } from './models';
 import { transaction } from './transaction';
 import type { ApiKey, Measurement, MessageDelta, StoreCalls } from './types';
 
@@ -84,6 +85,7 @@ function listMeasurements(db: Db, kind: string, subject?: string): Measurement[]
 
 export function createCalls(db: Db): Calls {
   const chats = new Chats(db);
+  const models = new Models(db);
   chats.markInterrupted();
   return {
     settings: () => readSettings(db),
@@ -122,6 +124,11 @@ export function createCalls(db: Db): Calls {
     measurements: (kind, subject) => listMeasurements(db, kind, subject),
     ...matrixCalls(db),
     ...remoteEngineCalls(db),
+    libraryMemory: () => models.all(),
+    saveModels: (known) => models.save(known),
+    saveHashes: (hashes) => models.saveHashes(hashes),
+    forgetModels: (paths) => models.forget(paths),
+    saveUse: (use) => models.saveUse(use),
     version: () => schemaVersion(db),
   };
 }

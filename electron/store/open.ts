@@ -33,6 +33,11 @@ const METHODS: Record<keyof StoreCalls, true> = {
   addRemoteEngine: true,
   remoteEngines: true,
   removeRemoteEngine: true,
+  libraryMemory: true,
+  saveModels: true,
+  saveHashes: true,
+  forgetModels: true,
+  saveUse: true,
   version: true,
 };
 

@@ -110,4 +110,30 @@ export const MIGRATIONS: readonly string[] = [
     created_at INTEGER NOT NULL
   ) STRICT;
   `,
+  `
+  -- What the probe said of a model, until its files change; JSON each
+  CREATE TABLE models (
+    path TEXT PRIMARY KEY,
+    print TEXT NOT NULL,
+    info TEXT,
+    abilities TEXT,
+    error TEXT
+  ) STRICT, WITHOUT ROWID;
+
+  -- SHA-256 of a file's content, of the file that had this size and time; "expected" is what its origin says of it
+  CREATE TABLE file_hashes (
+    path TEXT PRIMARY KEY,
+    size INTEGER NOT NULL,
+    mtime_ms REAL NOT NULL,
+    sha256 TEXT,
+    expected TEXT
+  ) STRICT, WITHOUT ROWID;
+
+  -- How a model was used here, wherever its files lie
+  CREATE TABLE model_uses (
+    model_id TEXT PRIMARY KEY,
+    last_used_at INTEGER NOT NULL,
+    decode_tps REAL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];

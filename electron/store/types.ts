@@ -1,7 +1,9 @@
 // What the rest of main sees of the store: every call answers with a promise, because the database lives in a worker thread.
 // Plain data in and out; ids and times are given by the caller, so that nothing here depends on a clock or on chance.
 import type { SelfCheck } from '../contract/models';
+import type { ErrorShape } from '../contract/errors';
 import type { Chat, ChatPatch, Message, Settings } from '../contract/own';
+import type { Abilities, ModelInfo } from '../contract/runtime';
 
 /** A key of the API as it is kept: never the key itself. */
 export interface ApiKey {
@@ -77,6 +79,38 @@ export interface StoredEngine {
   createdAt: number;
 }
 
+/** What the probe said of the model at `path`, while its files have this fingerprint. */
+export interface KnownModel {
+  path: string;
+  print: string;
+  info?: ModelInfo;
+  abilities?: Abilities;
+  error?: ErrorShape;
+}
+
+/** Hash of a file's content, while it has this size and time. */
+export interface FileHash {
+  path: string;
+  size: number;
+  mtimeMs: number;
+  sha256?: string;
+  /** What its origin says: the hub, or the name that a cache gave it. */
+  expected?: string;
+}
+
+export interface ModelUse {
+  modelId: string;
+  lastUsedAt: number;
+  decodeTps?: number;
+}
+
+/** What the library remembers over a restart. */
+export interface LibraryMemory {
+  models: KnownModel[];
+  hashes: FileHash[];
+  uses: ModelUse[];
+}
+
 export interface ChatFilter {
   /** Words that a title or a text contains; at most 200 characters count. */
   query?: string;
@@ -145,6 +179,12 @@ export interface StoreCalls {
   /** In the order in which they were added. */
   remoteEngines(): StoredEngine[];
   removeRemoteEngine(id: string): boolean;
+  libraryMemory(): LibraryMemory;
+  saveModels(models: KnownModel[]): void;
+  saveHashes(hashes: FileHash[]): void;
+  /** What was remembered of these paths: of models and of files. */
+  forgetModels(paths: string[]): void;
+  saveUse(use: ModelUse): void;
 
   /** Schema version of the file. */
   version(): number;

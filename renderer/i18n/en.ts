@@ -61,6 +61,12 @@ const errors = {
     'Your chats could not be written to disk.',
     'Check that the disk is not full and that the data folder can be written to.',
   ],
+  model_in_use: ['This model is loaded.', 'Unload it first.'],
+  not_owned: [
+    'This file belongs to another program or to you.',
+    'Remove it there, or take its folder off the list. Hearth deletes only what it downloaded.',
+  ],
+  disk_error: ['The disk could not be read or written.', 'Check that it is there and can be written to, then try again.'],
   addon_missing: ['The engine has not been built yet.', 'Start Hearth with npm start, which builds it.'],
 } as const satisfies Record<ErrorCode, readonly [what: string, remedy: string]>;
 
@@ -339,6 +345,12 @@ export const words = {
   'slider.effort': 'Thinking',
   'slider.effort.low': 'quick',
   'slider.effort.high': 'deep',
+
+  'folderNote.link_outside': '{{path}} leads out of this folder. It was not followed.',
+  'folderNote.too_many_entries': 'This folder holds more files than Hearth looks at. Add the folder of the models alone.',
+  'folderNote.too_deep': '{{path}} lies too deep. Add it as a folder of its own.',
+  'folderNote.bad_manifest': '{{path}} does not describe a model that Hearth can read.',
+  'folderNote.unreadable': '{{path}} could not be opened.',
 
   'status.label': 'Engine',
   'status.ready': 'Ready',

@@ -38,6 +38,9 @@ const errors: Record<ErrorCode, readonly [string, string]> = {
   already_running: ['Hearth 已经在运行。', '请使用已经打开的那一个。'],
   chat_busy: ['这个对话里还有回答正在书写。', '请等它写完，或先停止它。'],
   database_error: ['对话没能写入磁盘。', '请检查磁盘是否已满，以及数据文件夹是否可写。'],
+  model_in_use: ['这个模型正在使用中。', '请先卸载它。'],
+  not_owned: ['这个文件属于别的程序或您自己。', '请在那里删除它，或把它的文件夹移出列表。Hearth 只删除自己下载的文件。'],
+  disk_error: ['磁盘无法读取或写入。', '请确认磁盘已连接并且可以写入，然后重试。'],
   addon_missing: ['引擎还没有构建。', '请用 npm start 启动 Hearth，它会自动构建。'],
 };
 
@@ -295,6 +298,12 @@ export const zhCN: Catalogue = {
   'slider.effort': '思考',
   'slider.effort.low': '快速',
   'slider.effort.high': '深入',
+
+  'folderNote.link_outside': '{{path}} 指向这个文件夹之外，没有跟随。',
+  'folderNote.too_many_entries': '这个文件夹里的文件超出了 Hearth 查看的数量。请只添加存放模型的文件夹。',
+  'folderNote.too_deep': '{{path}} 的层级太深。请把它单独添加为一个文件夹。',
+  'folderNote.bad_manifest': '{{path}} 描述的不是 Hearth 能读取的模型。',
+  'folderNote.unreadable': '{{path}} 无法打开。',
 
   'status.label': '引擎',
   'status.ready': '就绪',

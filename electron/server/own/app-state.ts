@@ -33,6 +33,7 @@ export function appState(context: ServerContext, devices: Device[]): AppState {
     running,
     waiting,
     requestsServed: served,
+    modelsVersion: 0,
     devices,
   };
 }
