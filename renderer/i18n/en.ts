@@ -66,7 +66,10 @@ const errors = {
     'This file belongs to another program or to you.',
     'Remove it there, or take its folder off the list. Hearth deletes only what it downloaded.',
   ],
-  disk_error: ['The disk could not be read or written.', 'Check that it is there and can be written to, then try again.'],
+  disk_error: [
+    'The disk could not be read or written.',
+    'Check that it is there and can be written to, then try again.',
+  ],
   addon_missing: ['The engine has not been built yet.', 'Start Hearth with npm start, which builds it.'],
 } as const satisfies Record<ErrorCode, readonly [what: string, remedy: string]>;
 
@@ -347,7 +350,8 @@ export const words = {
   'slider.effort.high': 'deep',
 
   'folderNote.link_outside': '{{path}} leads out of this folder. It was not followed.',
-  'folderNote.too_many_entries': 'This folder holds more files than Hearth looks at. Add the folder of the models alone.',
+  'folderNote.too_many_entries':
+    'This folder holds more files than Hearth looks at. Add the folder of the models alone.',
   'folderNote.too_deep': '{{path}} lies too deep. Add it as a folder of its own.',
   'folderNote.bad_manifest': '{{path}} does not describe a model that Hearth can read.',
   'folderNote.unreadable': '{{path}} could not be opened.',

@@ -39,7 +39,10 @@ const errors: Record<ErrorCode, readonly [string, string]> = {
   chat_busy: ['这个对话里还有回答正在书写。', '请等它写完，或先停止它。'],
   database_error: ['对话没能写入磁盘。', '请检查磁盘是否已满，以及数据文件夹是否可写。'],
   model_in_use: ['这个模型正在使用中。', '请先卸载它。'],
-  not_owned: ['这个文件属于别的程序或您自己。', '请在那里删除它，或把它的文件夹移出列表。Hearth 只删除自己下载的文件。'],
+  not_owned: [
+    '这个文件属于别的程序或您自己。',
+    '请在那里删除它，或把它的文件夹移出列表。Hearth 只删除自己下载的文件。',
+  ],
   disk_error: ['磁盘无法读取或写入。', '请确认磁盘已连接并且可以写入，然后重试。'],
   addon_missing: ['引擎还没有构建。', '请用 npm start 启动 Hearth，它会自动构建。'],
 };
