@@ -34,7 +34,7 @@ export const modelEntry = z.object({
 });
 export type ModelEntry = z.infer<typeof modelEntry>;
 
-/** The one model in the foreground, and what is happening to it. */
+/** A model that is loaded or on its way, and what is happening to it. */
 export const activeModel = z.object({
   name: z.string(),
   state: modelState,
@@ -47,6 +47,14 @@ export const activeModel = z.object({
   defaultTemperature: z.number().optional(),
   /** What got worse since the last good row of the matrix. */
   regression: regression.optional(),
+  /** Requests that it works on, and those that wait for it. */
+  running: z.int().optional(),
+  waiting: z.int().optional(),
+  /** Held beside the mapped weights, and the most that the conversation may take of it now. */
+  heldBytes: z.number().optional(),
+  weightBytes: z.number().optional(),
+  kvGrantBytes: z.number().optional(),
+  lastUsedAt: z.number().optional(),
   error: errorShape.optional(),
 });
 export type ActiveModel = z.infer<typeof activeModel>;

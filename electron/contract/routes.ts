@@ -14,6 +14,8 @@ export const ROUTES = {
   models: `${OWN}/models`,
   /** POST loadRequest → 202 ActiveModel, at once; progress comes with the state */
   modelLoad: `${OWN}/models/load`,
+  /** POST → 204: gives the load under way up, also one that waits for room; whoever waited for it is told `cancelled` */
+  modelLoadCancel: `${OWN}/models/load/cancel`,
   /** POST unloadRequest → 204 */
   modelUnload: `${OWN}/models/unload`,
   /** POST → { models: ModelEntry[] }, after looking at the folders again */

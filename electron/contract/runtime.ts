@@ -224,6 +224,25 @@ export const machineLimits = z.object({
 });
 export type MachineLimits = z.infer<typeof machineLimits>;
 
+/**
+ * What a load takes of the memory, before it is tried. Weights are mapped; scratch is what a full step holds. Of the conversation, blocks
+ * of `blockTokens` positions are held for each layer group (supervisor/fit.ts counts them): `windows` has a group's reach, 0: everything.
+ */
+export const memoryPlan = z.object({
+  model: modelInfo,
+  weightBytes: z.number(),
+  scratchBytes: z.number(),
+  /** Of the weights, what writing one token reads. */
+  decodeBytes: z.number(),
+  kv: z.object({
+    blockTokens: z.int(),
+    prefillRows: z.int(),
+    windows: z.array(z.int()),
+    blockBytes: z.object({ f16: z.number(), q8: z.number() }),
+  }),
+});
+export type MemoryPlan = z.infer<typeof memoryPlan>;
+
 const empty = z.object({});
 const path = z.object({ path: z.string() });
 
@@ -248,6 +267,7 @@ export const METHODS = {
   shutdown: { params: empty, result: empty },
   // probe, without a model
   devices: { params: empty, result: z.object({ devices: z.array(device), notes: z.array(z.string()) }) },
+  plan: { params: path.extend({ prefillChunk: z.int().min(1).default(512) }), result: memoryPlan },
   identify: { params: path, result: z.object({ model: modelInfo, abilities }) },
   inspect: {
     params: path,

@@ -90,6 +90,17 @@ export interface NativeInspection {
   warnings: string[];
 }
 
+export interface NativeMemoryPlan {
+  model: NativeModelInfo;
+  tensors: NativeTensorInfo[];
+  weightBytes: number;
+  scratchBytes: number;
+  blockTokens: number;
+  prefillRows: number;
+  windows: number[];
+  blockBytes: { f16: number; q8: number };
+}
+
 export interface NativeDevice {
   id: string;
   name: string;
@@ -308,6 +319,8 @@ export interface NativeMachineLimits {
 export interface Addon {
   inspect(path: string): Promise<NativeInspection>;
   identify(path: string): Promise<NativeModelInfo>;
+  /** What a load with these options takes of the memory; reads the header only. */
+  planMemory(options: NativeLoadOptions): Promise<NativeMemoryPlan>;
   devices(): Promise<NativeDevices>;
   engineBuild(): string;
   load(options: NativeLoadOptions, onProgress?: (phase: NativeLoadPhase, fraction: number) => void): NativeLoad;

@@ -2,6 +2,7 @@
 // It decides nothing about restarts or queues: main does.
 import { HearthError } from '../contract/errors';
 import { loadAddon, type Addon } from './addon';
+import { workOf } from './bench-work';
 import { HostLink, type Handlers } from './host-link';
 import { loadModel } from './load-model';
 import type { ModelSession } from './model-session';
@@ -69,6 +70,7 @@ class Service {
       drain: async () => ({ unstarted: await this.model().drain() }),
       shutdown: () => this.shutdown(),
       devices: () => this.addon().devices(),
+      plan: (params) => this.plan(params),
       identify: ({ path }) => this.identify(path),
       inspect: ({ path }) => this.inspect(path),
     };
@@ -88,6 +90,15 @@ class Service {
     } finally {
       this.loading = false;
     }
+  }
+
+  private async plan({ path, prefillChunk }: { path: string; prefillChunk: number }) {
+    const { model, tensors, weightBytes, scratchBytes, ...kv } = await this.addon().planMemory({
+      modelPath: path,
+      prefillChunk,
+    });
+    const { decodeBytes } = workOf({ model, tensors, kvBytesPerToken: 0 }, { prefill: 0, sequences: 1 });
+    return { model, weightBytes, scratchBytes, decodeBytes, kv };
   }
 
   /** `inspect` without the list of tensors: main looks at every file of a folder, and would get thousands of entries each. */

@@ -14,33 +14,11 @@ import type {
 import { HearthError } from '../contract/errors';
 import type { Answer } from './answer';
 import type { HostExit, SpawnHost } from './host';
+import type { HostState, ModelHost } from './model-host';
 import { HANG_MS, nextWaiting, onCrash, resumes } from './policy';
 import { RuntimeProcess } from './runtime-process';
 import type { ModelRef } from './types';
 import { watchForHang } from './watchdog';
-
-export type HostState = 'booting' | 'ready' | 'restarting' | 'failed' | 'closed';
-
-/** Where a model runs. A remote endpoint is another one of these. */
-export interface ModelHost {
-  readonly ref: ModelRef;
-  readonly state: HostState;
-  readonly loaded: Loaded | undefined;
-  /** Why it is `failed`. */
-  readonly error: HearthError | undefined;
-  readonly running: number;
-  readonly waiting: number;
-  start(): Promise<Loaded>;
-  /** Takes a request; its stream tells the rest. */
-  take(answer: Answer): void;
-  cancel(answer: Answer): void;
-  call<M extends Method>(method: M, params: Params<M>): Promise<Result<M>>;
-  stats(): Promise<Stats>;
-  /** Finishes what it has, then closes. */
-  drain(): Promise<void>;
-  /** Ends running requests as cancelled and frees everything. */
-  close(): Promise<void>;
-}
 
 export interface LocalHostOptions {
   spawn: SpawnHost;
@@ -70,6 +48,7 @@ export class LocalHost implements ModelHost {
   private readonly stateWaiters: (() => void)[] = [];
   private emptied: (() => void) | undefined;
   private closing: Promise<void> | undefined;
+  private granted: number | undefined;
 
   constructor(
     readonly ref: ModelRef,
@@ -129,6 +108,11 @@ export class LocalHost implements ModelHost {
     return this.call('stats', {});
   }
 
+  grant(kvBytes: number): void {
+    this.granted = kvBytes;
+    if (this.state === 'ready') this.process?.call('grant', { kvBytes }).catch(() => undefined);
+  }
+
   async drain(): Promise<void> {
     if (this.answers.size > 0) await new Promise<void>((resolve) => (this.emptied = resolve));
     await this.close();
@@ -165,6 +149,8 @@ export class LocalHost implements ModelHost {
     await process.ready;
     this.loaded = await process.call('load', { path: this.ref.path, ...options });
     this.watch(process);
+    // A runtime that was started again is bound by what the one before was granted last.
+    if (this.granted !== undefined) process.call('grant', { kvBytes: this.granted }).catch(() => undefined);
     return this.loaded;
   }
 

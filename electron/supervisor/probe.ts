@@ -35,6 +35,14 @@ export class ProbeProcess implements Probe {
     return this.look('inspect', { path });
   }
 
+  plan(path: string, prefillChunk?: number): Promise<Result<'plan'>> {
+    return this.look('plan', { path, ...(prefillChunk !== undefined && { prefillChunk }) });
+  }
+
+  limits(): Promise<Result<'limits'>> {
+    return this.look('limits', {});
+  }
+
   async close(): Promise<void> {
     this.closed = true;
     clearTimeout(this.idle);

@@ -18,7 +18,8 @@ import type { Telemetry } from '../telemetry/telemetry';
 import { Answer } from './answer';
 import type { SpawnHost } from './host';
 import { Loads, givenUp } from './loads';
-import { LocalHost, type ModelHost } from './local-host';
+import { LocalHost } from './local-host';
+import type { ModelHost } from './model-host';
 import { ProbeProcess } from './probe';
 import type { GenerateWork, ModelRef, Supervisor } from './types';
 

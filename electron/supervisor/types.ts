@@ -5,7 +5,10 @@ import type { Device, GenerateRequest, GenerationEvent, Loaded, Params, Result, 
 /** A model that the library found. Two references with one path are one model. */
 export interface ModelRef {
   name: string;
+  /** Of a model elsewhere, whatever tells it from all others. */
   path: string;
+  /** Id of the remote engine that has it; absent: it is on this machine. */
+  remote?: string;
 }
 
 export type GenerateWork = Omit<GenerateRequest, 'id' | 'resumeTokens'> & { id?: string };
@@ -51,4 +54,8 @@ export interface Probe {
   devices(): Promise<{ devices: Device[]; notes: string[] }>;
   identify(path: string): Promise<Result<'identify'>>;
   inspect(path: string): Promise<Result<'inspect'>>;
+  /** What a load would take of the memory. */
+  plan(path: string, prefillChunk?: number): Promise<Result<'plan'>>;
+  /** What the machine can do at most: takes about a second, and all of the processor. */
+  limits(): Promise<Result<'limits'>>;
 }

@@ -93,6 +93,10 @@ Napi::Value identify_file(const Napi::CallbackInfo& info) {
   return promise_of<ModelInfo>(info.Env(), [path = string_argument(info, 0, "path")] { return identify(path); });
 }
 
+Napi::Value plan_memory_of(const Napi::CallbackInfo& info) {
+  return promise_of<MemoryPlan>(info.Env(), [options = engine_options(info[0])] { return plan_memory(options); });
+}
+
 Napi::Value list_devices(const Napi::CallbackInfo& info) {
   return promise_of<Devices>(info.Env(), [] { return devices(); });
 }
@@ -140,6 +144,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(environment);
   exports.Set("inspect", Napi::Function::New<inspect_file>(env, "inspect"));
   exports.Set("identify", Napi::Function::New<identify_file>(env, "identify"));
+  exports.Set("planMemory", Napi::Function::New<plan_memory_of>(env, "planMemory"));
   exports.Set("devices", Napi::Function::New<list_devices>(env, "devices"));
   exports.Set("engineBuild", Napi::Function::New<build>(env, "engineBuild"));
   exports.Set("load", Napi::Function::New<load>(env, "load"));

@@ -153,6 +153,17 @@ Napi::Value to_js(Napi::Env env, const Inspection& inspection) {
   return o.done();
 }
 
+Napi::Value to_js(Napi::Env env, const MemoryPlan& plan) {
+  Object o(env);
+  o.put("model", to_js(env, plan.model));
+  o.put("tensors", list(env, plan.tensors, [&](const TensorInfo& each) { return tensor(env, each); }));
+  o.set("weightBytes", plan.weight_bytes).set("scratchBytes", plan.scratch_bytes);
+  o.set("blockTokens", plan.block_tokens).set("prefillRows", plan.prefill_rows);
+  o.put("windows", list(env, plan.windows, [&](uint32_t n) { return Napi::Number::New(env, n); }));
+  o.put("blockBytes", Object(env).set("f16", plan.block_bytes_f16).set("q8", plan.block_bytes_q8).done());
+  return o.done();
+}
+
 Napi::Value to_js(Napi::Env env, const Devices& devices) {
   const auto device = [&](const Device& d) {
     Object o(env);

@@ -14,6 +14,7 @@ namespace hearth::addon {
 Napi::Value raw_string(Napi::Env env, const std::string& bytes);
 Napi::Value to_js(Napi::Env env, const ModelInfo& info);
 Napi::Value to_js(Napi::Env env, const Inspection& inspection);
+Napi::Value to_js(Napi::Env env, const MemoryPlan& plan);
 Napi::Value to_js(Napi::Env env, const Devices& devices);
 Napi::Value to_js(Napi::Env env, const EngineStats& stats);
 Napi::Value to_js(Napi::Env env, const Event& event);

@@ -10,6 +10,7 @@
 #include "backend/backend.h"
 #include "engine/kv_plan.h"
 #include "engine/mailbox.h"
+#include "engine/memory_plan.h"
 #include "engine/model_cost.h"
 #include "engine/step_loop.h"
 #include "hearth/probe.h"
@@ -20,9 +21,7 @@
 namespace hearth {
 namespace {
 
-constexpr uint32_t block_size = 16;
-constexpr uint32_t most_drafts = 16;  // speculative rows of a step
-constexpr uint64_t logits_bytes = uint64_t(32) << 20;  // what a step's logits may take
+constexpr uint32_t block_size = kv_block_size;
 constexpr uint64_t held_bytes = uint64_t(64) << 20;    // what logits that wait for a mask may take
 constexpr auto warm_up_limit = std::chrono::milliseconds(1500);
 
@@ -63,20 +62,6 @@ uint64_t free_memory() {
     if (device.kind == "cpu") return device.memory_free;
   }
   return 0;
-}
-
-SchedulerLimits scheduler_limits(const EngineOptions& options, const ModelSpec& spec) {
-  SchedulerLimits limits;
-  for (const LayerGroup& group : spec.groups) {
-    limits.groups.push_back({block_size, group.kind == AttentionKind::window ? group.window : 0});
-  }
-  limits.prefill_rows = std::clamp(options.prefill_chunk, 1u, 4096u);
-  limits.max_sequences = std::clamp(options.max_sequences, 1u, 256u);
-  const auto affordable = static_cast<uint32_t>(logits_bytes / (uint64_t(spec.vocabulary) * sizeof(float)));
-  limits.output_rows = std::clamp(affordable, limits.max_sequences + 8, limits.max_sequences + limits.prefill_rows + 8);
-  limits.draft_rows = options.prompt_lookup ? std::min(most_drafts, limits.output_rows - limits.max_sequences) : 0;
-  limits.stream_gap = options.stream_gap_ms / 1000.0;
-  return limits;
 }
 
 void check_tokens(const std::vector<TokenId>& tokens, uint32_t vocabulary, const char* what) {

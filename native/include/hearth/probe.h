@@ -46,6 +46,21 @@ Inspection inspect(const std::string& path);
 /// The architecture check and tensor list of `inspect`, without the tokenizer (cheap enough for a folder scan).
 ModelInfo identify(const std::string& path);
 
+/// What a load with these options takes of the memory, before it is tried. Of the conversation, blocks of `block_tokens` positions are
+/// held for each layer group; a window group keeps those that the window still reaches, while `prefill_rows` rows are read.
+struct MemoryPlan {
+  ModelInfo model;
+  std::vector<TensorInfo> tensors;
+  uint64_t weight_bytes = 0;             // mapped, not held
+  uint64_t scratch_bytes = 0;            // of a full step on the CPU
+  uint32_t block_tokens = 0, prefill_rows = 0;
+  std::vector<uint32_t> windows;         // of each layer group; 0: everything
+  uint64_t block_bytes_f16 = 0, block_bytes_q8 = 0;
+};
+
+/// Reads the header, as `inspect`. Throws as it does.
+MemoryPlan plan_memory(const EngineOptions& options);
+
 struct Device {
   std::string id, name, kind;            // kind: "cpu" | "gpu"
   uint64_t memory_total = 0, memory_free = 0;

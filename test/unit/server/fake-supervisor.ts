@@ -183,6 +183,12 @@ export class FakeSupervisor implements Supervisor {
     inspect: async (): Promise<never> => {
       throw new HearthError('internal', 'not scripted');
     },
+    plan: async (): Promise<never> => {
+      throw new HearthError('internal', 'not scripted');
+    },
+    limits: async (): Promise<never> => {
+      throw new HearthError('internal', 'not scripted');
+    },
   };
   async close(): Promise<void> {}
 

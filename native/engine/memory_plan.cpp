@@ -1,0 +1,109 @@
+// Implements the sizing of a load. The activations are counted by a backend that only adds up what a Transformer asks of it.
+#include "engine/memory_plan.h"
+
+#include <algorithm>
+
+#include "backend/kv_pool.h"
+#include "hearth/probe.h"
+#include "model/model_file.h"
+#include "model/transformer.h"
+
+namespace hearth {
+namespace {
+
+constexpr uint32_t most_drafts = 16;  // speculative rows of a step
+constexpr uint64_t logits_bytes = uint64_t(32) << 20;  // what a step's logits may take
+
+/// Takes a transformer's buffers and keeps nothing but their sizes.
+class CountingBackend final : public Backend {
+ public:
+  uint64_t float_bytes = 0, widest = 0;
+
+  std::string name() const override { return "counting"; }
+  Precision precision() const override { return Precision::fast; }
+  KvType kv_type() const override { return KvType::f16; }
+  WeightRef add_weight(const Matrix&) override { return {0}; }
+  VectorRef add_vector(const Vector&) override { return {0}; }
+  RopeRef add_rope(const RopeTable&) override { return {0}; }
+  Buffer add_buffer(std::string_view, uint32_t cols, uint32_t max_rows) override {
+    float_bytes += uint64_t(cols) * max_rows * sizeof(float);
+    widest = std::max(widest, uint64_t(cols) * max_rows * sizeof(float));
+    return {0};
+  }
+  Buffer add_routes(uint32_t k, uint32_t max_rows) override {
+    float_bytes += uint64_t(k) * max_rows * (sizeof(float) + sizeof(int32_t));
+    return {0};
+  }
+  uint64_t kv_block_bytes(const KvShape& shape) const override { return KvPool::block_bytes(shape, KvType::f16); }
+  void set_kv_shape(const KvShape&) override {}
+  void resize_kv(uint32_t) override {}
+  void read_kv_block(uint32_t, std::byte*) override { refuse(); }
+  void write_kv_block(uint32_t, const std::byte*) override { refuse(); }
+  std::unique_ptr<Ticket> submit(const OpList&, const StepInputs&, const std::atomic<bool>*) override { refuse(); }
+  void read(Buffer, uint32_t, uint32_t, float*) override { refuse(); }
+  void read_routes(Buffer, uint32_t, int32_t*, float*) override { refuse(); }
+  uint64_t scratch_bytes() const override { return float_bytes; }
+
+ private:
+  [[noreturn]] static void refuse() { throw Error(ErrorCode::internal, "A backend that only counts was asked to compute."); }
+};
+
+uint32_t most_experts_used(const ModelSpec& spec) {
+  uint32_t most = 1;
+  for (const LayerSpec& layer : spec.layers) {
+    if (layer.mlp.kind == MlpKind::moe) most = std::max(most, layer.mlp.experts_used);
+  }
+  return most;
+}
+
+}  // namespace
+
+SchedulerLimits scheduler_limits(const EngineOptions& options, const ModelSpec& spec) {
+  SchedulerLimits limits;
+  for (const LayerGroup& group : spec.groups) {
+    limits.groups.push_back({kv_block_size, group.kind == AttentionKind::window ? group.window : 0});
+  }
+  limits.prefill_rows = std::clamp(options.prefill_chunk, 1u, 4096u);
+  limits.max_sequences = std::clamp(options.max_sequences, 1u, 256u);
+  const auto affordable = static_cast<uint32_t>(logits_bytes / (uint64_t(spec.vocabulary) * sizeof(float)));
+  limits.output_rows = std::clamp(affordable, limits.max_sequences + 8, limits.max_sequences + limits.prefill_rows + 8);
+  limits.draft_rows = options.prompt_lookup ? std::min(most_drafts, limits.output_rows - limits.max_sequences) : 0;
+  limits.stream_gap = options.stream_gap_ms / 1000.0;
+  return limits;
+}
+
+uint64_t cpu_scratch_bytes(const ModelSpec& spec, const SchedulerLimits& limits) {
+  // Pages are taken when they are written: of the logits, a few rows.
+  CountingBackend counted;
+  ModelWeights none;
+  none.layers.resize(spec.layers.size());
+  const TransformerLimits rows{limits.prefill_rows, limits.max_sequences, spec.context};
+  const Transformer transformer(spec, none, counted, rows);
+  const uint64_t used = most_experts_used(spec);
+  const uint64_t results = uint64_t(limits.prefill_rows) * used * spec.hidden * sizeof(float);
+  // An int8 record has a byte a value and a half more for its scales and sums; tiles hold the widest buffer's once more.
+  const auto records = [](uint64_t float_bytes) { return float_bytes / sizeof(float) * 3 / 2; };
+  return counted.float_bytes + records(counted.float_bytes) + records(counted.widest) + results;
+}
+
+MemoryPlan plan_memory(const EngineOptions& options) {
+  OpenOptions open;
+  open.weights = false;
+  open.tokenizer = false;
+  ModelFile file = open_model(options.model_path, open);
+  const SchedulerLimits limits = scheduler_limits(options, file.spec);
+  const KvShape shape = Transformer::kv_shape(file.spec, kv_block_size);
+  MemoryPlan plan;
+  plan.weight_bytes = file.info.file_bytes;
+  plan.scratch_bytes = cpu_scratch_bytes(file.spec, limits);
+  plan.block_tokens = kv_block_size;
+  plan.prefill_rows = limits.prefill_rows;
+  for (const GroupReach& group : limits.groups) plan.windows.push_back(group.window);
+  plan.block_bytes_f16 = KvPool::block_bytes(shape, KvType::f16);
+  plan.block_bytes_q8 = KvPool::block_bytes(shape, KvType::q8);
+  plan.model = std::move(file.info);
+  plan.tensors = std::move(file.tensors);
+  return plan;
+}
+
+}  // namespace hearth
