@@ -1,4 +1,5 @@
-// Builds what runs in Node and in Electron's main process: one ES module per entry, npm packages left outside.
+// Builds what runs in Node and in Electron's main process: one ES module per entry, npm packages left outside, but zod:
+// it comes in some hundred files, and every process and thread that starts would look for each of them.
 // `--mode preload` builds the preload script alone, as one CommonJS file (a sandboxed preload cannot be a module).
 import { defineConfig } from 'vite';
 
@@ -22,6 +23,7 @@ export default defineConfig(({ mode }) =>
         },
       }
     : {
+        ssr: { noExternal: ['zod'] },
         build: {
           ssr: true,
           outDir: 'dist',

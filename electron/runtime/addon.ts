@@ -31,8 +31,11 @@ export interface NativeError extends Error {
   available?: number;
 }
 
-/** A byte string: a JS string where the bytes are valid UTF-8, else the bytes themselves. */
-export type RawString = string | Uint8Array;
+/** Byte strings one behind the other: text i has the bytes [ends[i - 1], ends[i]), the first from 0. */
+export interface NativeTexts {
+  bytes: Uint8Array;
+  ends: Uint32Array;
+}
 
 export interface NativeModelInfo {
   path: string;
@@ -55,8 +58,8 @@ export interface NativeTokenizerData {
   /** 'gpt2' or 'llama'; '' when `tokenizerJson` names the source. */
   model: string;
   pre: string;
-  tokens: RawString[];
-  merges: RawString[];
+  tokens: NativeTexts;
+  merges: NativeTexts;
   scores: Float32Array;
   /** 1 normal, 2 unknown, 3 control, 4 user defined, 5 unused, 6 byte */
   types: Int32Array;

@@ -3,10 +3,10 @@
 import type { ChatInput } from '../contract/chat';
 import { HearthError } from '../contract/errors';
 import type { NativeTokenizerData } from './addon';
-import { ConstraintMaker, type Constraint, type ConstraintPlan, type Output } from './constraints';
+import type { Constraint, ConstraintMaker, ConstraintPlan, Output } from './constraints';
 import { harmonyTokens } from './harmony';
 import { JobThread, serveJobs } from './job-thread';
-import { createTokenizer } from './tokenizer';
+import { createTokenizer, type Tokenizer } from './tokenizer';
 import { tokenizerSource } from './tokenizer-source';
 
 const ROLE = 'constraints';
@@ -131,11 +131,11 @@ class Run {
 export function serveConstraints(): boolean {
   return serveJobs<ThreadData, Task>(ROLE, ({ tokenizer: data, vocabulary }) => {
     const tokenizer = createTokenizer(tokenizerSource(data));
-    const maker = new ConstraintMaker(tokenizer, vocabulary, harmonyTokens(tokenizer));
+    const maker = makerOf(tokenizer, vocabulary);
     const runs = new Map<number, Run>();
     return async (task) => {
       if (task.kind === 'begin') {
-        const plan = await maker.plan(task.chat);
+        const plan = await (await maker).plan(task.chat);
         return beginRun(runs, task.run, plan, task.thinking);
       }
       const run = runs.get(task.run);
@@ -146,6 +146,12 @@ export function serveConstraints(): boolean {
       return task.kind === 'check' ? run?.check(task.output) : {};
     };
   });
+}
+
+/** Imported here alone: what checks schemas is large, and the process's other threads start from the same entry. */
+async function makerOf(tokenizer: Tokenizer, vocabulary: number): Promise<ConstraintMaker> {
+  const { ConstraintMaker } = await import('./constraints');
+  return new ConstraintMaker(tokenizer, vocabulary, harmonyTokens(tokenizer));
 }
 
 function beginRun(runs: Map<number, Run>, id: number, plan: ConstraintPlan | null, thinking: boolean) {

@@ -24,16 +24,16 @@ export async function loadModel(options: FullParams<'load'>, context: LoadContex
   const { addon } = context;
   const { path, ...rest } = options;
   context.onProgress('open', 0);
-  // First what the file says: a file that is no model costs no load.
-  const inspection = await addon.inspect(path);
   const load = addon.load({ modelPath: path, ...rest }, (phase, fraction) => context.onProgress(phase, fraction));
   load.engine.catch(() => undefined);
-  const prompts = new PromptThread(context.entry, inspection.tokenizer);
+  let prompts: PromptThread | undefined;
   try {
+    const inspection = await addon.inspect(path);
+    prompts = new PromptThread(context.entry, inspection.tokenizer);
     return await assemble(load, inspection, prompts, context, { begun, ...options });
   } catch (error) {
     load.cancel();
-    await prompts.close();
+    await prompts?.close();
     await load.engine.then((engine) => engine.close()).catch(() => undefined);
     throw HearthError.from(error);
   }
@@ -50,7 +50,6 @@ async function assemble(
   const tokenizer = createTokenizer(tokenizerSource(inspection.tokenizer));
   const engine = await load.engine;
   context.onProgress('tokenizer', 0.98);
-  await prompts.tokenize('');
   const info = engine.info();
   const traits = modelTraits(tokenizer, info.model.vocabulary);
   const loaded: Loaded = {

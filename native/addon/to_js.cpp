@@ -1,12 +1,11 @@
 // Implements the conversion of results and events.
 #include "addon/to_js.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <string>
 #include <string_view>
-
-#include "addon/utf8.h"
 
 namespace hearth::addon {
 namespace {
@@ -49,8 +48,18 @@ Napi::Array strings(Napi::Env env, const std::vector<std::string>& items) {
   return list(env, items, [&](const std::string& each) { return Napi::String::New(env, each); });
 }
 
-Napi::Array raw_strings(Napi::Env env, const std::vector<std::string>& items) {
-  return list(env, items, [&](const std::string& each) { return raw_string(env, each); });
+/// Vocabularies have hundreds of thousands of entries: two arrays instead of a string each.
+Napi::Value texts(Napi::Env env, const std::vector<std::string>& items) {
+  size_t size = 0;
+  for (const std::string& each : items) size += each.size();
+  Napi::Uint8Array bytes = Napi::Uint8Array::New(env, size);
+  Napi::Uint32Array ends = Napi::Uint32Array::New(env, items.size());
+  size_t end = 0;
+  for (size_t i = 0; i < items.size(); ++i) {
+    std::copy(items[i].begin(), items[i].end(), bytes.Data() + end);
+    ends[i] = static_cast<uint32_t>(end += items[i].size());
+  }
+  return Object(env).put("bytes", bytes).put("ends", ends).done();
 }
 
 template <typename Typed, typename Item>
@@ -63,7 +72,7 @@ Typed typed_copy(Napi::Env env, const std::vector<Item>& items) {
 Napi::Value tokenizer(Napi::Env env, const TokenizerData& t) {
   Object o(env);
   o.set("model", t.model).set("pre", t.pre);
-  o.put("tokens", raw_strings(env, t.tokens)).put("merges", raw_strings(env, t.merges));
+  o.put("tokens", texts(env, t.tokens)).put("merges", texts(env, t.merges));
   o.put("scores", typed_copy<Napi::Float32Array>(env, t.scores)).put("types", typed_copy<Napi::Int32Array>(env, t.types));
   o.set("bos", t.bos).set("eos", t.eos).set("unknown", t.unknown).set("padding", t.padding);
   o.put("eosIds", list(env, t.eos_ids, [&](int32_t id) { return Napi::Number::New(env, id); }));
@@ -128,13 +137,6 @@ void add_finished(Napi::Env env, Object& o, const Event& e) {
 }
 
 }  // namespace
-
-Napi::Value raw_string(Napi::Env env, const std::string& bytes) {
-  if (is_utf8(bytes)) return Napi::String::New(env, bytes);
-  Napi::Uint8Array array = Napi::Uint8Array::New(env, bytes.size());
-  std::memcpy(array.Data(), bytes.data(), bytes.size());
-  return array;
-}
 
 Napi::Value to_js(Napi::Env env, const ModelInfo& m) {
   Object o(env);

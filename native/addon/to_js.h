@@ -10,8 +10,6 @@
 
 namespace hearth::addon {
 
-/// A string where the bytes are valid UTF-8, else a Uint8Array of them: nothing is lost.
-Napi::Value raw_string(Napi::Env env, const std::string& bytes);
 Napi::Value to_js(Napi::Env env, const ModelInfo& info);
 Napi::Value to_js(Napi::Env env, const Inspection& inspection);
 Napi::Value to_js(Napi::Env env, const MemoryPlan& plan);

@@ -105,7 +105,7 @@ describe.skipIf(!built)('addon', () => {
       });
       expect(model.modelId).toMatch(/^[0-9a-f]{64}$/);
     }
-    expect(gguf.tokenizer.tokens).toHaveLength(288);
+    expect(gguf.tokenizer.tokens.ends).toHaveLength(288);
     expect(gguf.tokenizer.types).toBeInstanceOf(Int32Array);
     expect(gguf.tokenizer.types[256]).toBe(3);
     expect(folder.tokenizer.tokenizerJson).toContain('tokenizer.json');

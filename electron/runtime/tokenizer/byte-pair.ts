@@ -4,6 +4,7 @@ import { BYTE_TO_CODE } from './byte-level';
 import { Merger } from './merger';
 import type { MergeTable } from './merge-table';
 import type { PreTokenizer } from './pre-tokenizer';
+import type { TokenIds } from './spellings';
 import type { TokenId } from './vocabulary';
 
 /** Pieces remembered, in each of two generations. */
@@ -17,7 +18,7 @@ export interface BytePairOptions {
   /** Token of each byte, -1 where the vocabulary lacks it. */
   byteTokens: Int32Array;
   /** Pieces that are tokens themselves, spelt in the byte alphabet; absent: merges decide alone. */
-  wholePieces?: ReadonlyMap<string, TokenId>;
+  wholePieces?: TokenIds;
   /** Stands for bytes without a token; -1: they are left out. */
   unknown: TokenId;
 }

@@ -4,9 +4,10 @@ import { z } from 'zod';
 import { HearthError } from '../../contract/errors';
 import { BytePairModel } from './byte-pair';
 import { CharacterPairModel } from './character-pair';
-import { byteFallbackTokens, byteLevelTokens, mergeTable, unknownToken } from './from-gguf';
+import { flatTexts } from './flat-texts';
+import { byteFallbackTokens, byteLevelTokens, unknownToken } from './from-gguf';
 import { GPT2_PATTERN, compilePattern, escapePattern, isKnownPattern } from './pattern';
-import type { MergeTable } from './merge-table';
+import { MergeTable } from './merge-table';
 import { PreTokenizer, type SplitBehaviour, type SplitStep } from './pre-tokenizer';
 import type { SpecialFlags } from './special-matcher';
 import { TokenKind, type TokenizerSource } from './source';
@@ -71,16 +72,18 @@ export function tokenizerFromJson(source: TokenizerSource, text: string): Tokeni
       if (kinds[id] === TokenKind.normal && /^<0x[0-9A-F]{2}>$/.test(t)) kinds[id] = TokenKind.byte;
     });
   }
-  const vocabulary = new Vocabulary(tokens, kinds, byteLevel ? 'byte-level' : 'sentencepiece');
+  const vocabulary = new Vocabulary(flatTexts(tokens), kinds, byteLevel ? 'byte-level' : 'sentencepiece');
   for (const [token, id] of ids) if (vocabulary.isControl(id)) ids.delete(token);
   const special = (id: number | undefined) => (id !== undefined && id >= 0 && id < tokens.length ? id : -1);
   for (const id of [source.bos, source.eos, ...(source.eosIds ?? [])]) {
     if (special(id) >= 0) vocabulary.markControl(id!, tokens[id!]!);
   }
   const parts: ModelParts = { json, ids, merges: mergeTable(merges, ids), vocabulary, unknown };
+  const built = byteLevel ? byteLevelModel(parts) : characterModel(parts);
   return new Tokenizer({
     vocabulary,
-    ...(byteLevel ? byteLevelModel(parts) : characterModel(parts)),
+    model: () => built.model,
+    normalise: built.normalise,
     flags,
     bos: special(source.bos),
     eos: special(source.eos),
@@ -159,6 +162,21 @@ function bpeModel(model: Record<string, unknown>): { vocab: Record<string, numbe
   const sound = merges.every((m) => typeof m === 'string' || (Array.isArray(m) && m.length === 2));
   if (!sound) throw new HearthError('bad_file', 'tokenizer.json has merges that are not pairs.');
   return { vocab: vocab as Record<string, number>, merges: merges as Merges };
+}
+
+/** Rank is the place in the list. Rules whose parts or result are no tokens of plain text are left out. */
+function mergeTable(merges: Merges, ids: ReadonlyMap<string, TokenId>): MergeTable {
+  const table = new MergeTable(merges.length);
+  merges.forEach((merge, rank) => {
+    const space = typeof merge === 'string' ? merge.indexOf(' ', 1) : 0;
+    if (space < 0) return;
+    const [left, right] = typeof merge === 'string' ? [merge.slice(0, space), merge.slice(space + 1)] : merge;
+    const leftId = ids.get(left);
+    const rightId = ids.get(right);
+    const merged = ids.get(left + right);
+    if (leftId !== undefined && rightId !== undefined && merged !== undefined) table.add(leftId, rightId, rank, merged);
+  });
+  return table;
 }
 
 function checkId(id: unknown): asserts id is number {

@@ -4,6 +4,7 @@ import { tokenizerFromJson } from './from-json';
 import type { TokenizerSource } from './source';
 import type { Tokenizer } from './tokenizer';
 
+export type { FlatTexts } from './flat-texts';
 export { StreamDecoder } from './stream-decoder';
 export { TokenKind, type RawText, type TokenizerSource } from './source';
 export { Tokenizer, type Run } from './tokenizer';

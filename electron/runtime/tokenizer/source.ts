@@ -1,5 +1,6 @@
 // What a model file says about its tokenizer, as plain data: GGUF metadata or the text of a tokenizer.json.
 // It reads no file and decides nothing; the runtime fills it from the native reader.
+import type { FlatTexts } from './flat-texts';
 
 /** A byte string: a JS string where the bytes are valid UTF-8, else the bytes themselves. */
 export type RawText = string | Uint8Array;
@@ -10,9 +11,9 @@ export interface TokenizerSource {
   model: string;
   /** Name of the pre-tokenizer (GGUF). */
   pre?: string;
-  tokens?: readonly RawText[];
+  tokens?: readonly RawText[] | FlatTexts;
   /** "left right", best first. */
-  merges?: readonly RawText[];
+  merges?: readonly RawText[] | FlatTexts;
   scores?: ArrayLike<number>;
   /** See TokenKind. */
   types?: ArrayLike<number>;
@@ -33,9 +34,3 @@ export interface TokenizerSource {
 
 /** tokenizer.ggml.token_type */
 export const TokenKind = { normal: 1, unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6 } as const;
-
-const lossy = new TextDecoder('utf-8', { ignoreBOM: true });
-
-export function rawToString(raw: RawText): string {
-  return typeof raw === 'string' ? raw : lossy.decode(raw);
-}

@@ -18,7 +18,8 @@ export interface Run {
 
 export interface TokenizerParts {
   vocabulary: Vocabulary;
-  model: TextModel;
+  /** Called when text is first encoded: who only reads tokens does without. */
+  model: () => TextModel;
   normalise?: (text: string) => string;
   flags?: ReadonlyMap<TokenId, SpecialFlags>;
   bos: TokenId;
@@ -39,7 +40,8 @@ export class Tokenizer {
   readonly addBos: boolean;
   readonly addEos: boolean;
   readonly chatTemplate: string;
-  private readonly model: TextModel;
+  private readonly makeModel: () => TextModel;
+  private made: TextModel | undefined;
   private readonly normalise: (text: string) => string;
   private readonly userDefined: SpecialMatcher;
   private readonly controls: SpecialMatcher;
@@ -55,7 +57,7 @@ export class Tokenizer {
     this.addBos = parts.addBos && this.bos >= 0;
     this.addEos = parts.addEos;
     this.chatTemplate = parts.chatTemplate;
-    this.model = parts.model;
+    this.makeModel = parts.model;
     this.normalise = parts.normalise ?? ((text) => text);
     const user = vocabulary.specialNames(TokenKind.userDefined);
     this.userDefined = new SpecialMatcher(user, parts.flags);
@@ -140,6 +142,10 @@ export class Tokenizer {
       else text += stream.push(this.bytes(id));
     }
     return text + stream.end();
+  }
+
+  private get model(): TextModel {
+    return (this.made ??= this.makeModel());
   }
 
   private encodePlain(text: string, out: TokenId[], first: boolean): void {

@@ -1,6 +1,7 @@
 // The tokens of a model: their bytes (flat, no object per token), their kind, and the names of the special ones.
 // It does not encode; it answers questions about ids.
 import { bytesToAlphabet, byteOfCode } from './byte-level';
+import { startOf, textAt, type FlatTexts } from './flat-texts';
 import { TokenKind } from './source';
 
 export type TokenId = number;
@@ -8,8 +9,8 @@ export type TokenId = number;
 /** How ordinary token strings spell bytes. */
 export type Spelling = 'byte-level' | 'sentencepiece';
 
-const encoder = new TextEncoder();
-const SPACE_MARK = '\u2581';
+/** U+2581, which stands for a space, in UTF-8. */
+const SPACE_MARK = [0xe2, 0x96, 0x81] as const;
 
 export class Vocabulary {
   readonly size: number;
@@ -18,24 +19,17 @@ export class Vocabulary {
   private readonly offsets: Uint32Array;
   private readonly specials = new Map<string, TokenId>();
 
-  /** `tokens`: strings as the file spells them. `kinds`: see TokenKind; missing ones are normal. */
-  constructor(tokens: readonly string[], kinds: ArrayLike<number> | undefined, spelling: Spelling) {
-    this.size = tokens.length;
-    this.kinds = new Uint8Array(tokens.length).fill(TokenKind.normal);
-    this.offsets = new Uint32Array(tokens.length + 1);
-    let flat = new Uint8Array(tokens.length * 8 + 64);
+  /** `tokens`: as the file spells them. `kinds`: see TokenKind; missing ones are normal. */
+  constructor(tokens: FlatTexts, kinds: ArrayLike<number> | undefined, spelling: Spelling) {
+    this.size = tokens.ends.length;
+    this.kinds = new Uint8Array(this.size);
+    this.offsets = new Uint32Array(this.size + 1);
+    const flat = new Uint8Array(tokens.bytes.length); // no token has more bytes than its spelling
     let at = 0;
-    for (let id = 0; id < tokens.length; id++) {
-      const token = tokens[id]!;
-      const kind = kindOf(token, kinds?.[id]);
-      this.kinds[id] = kind;
-      if (kind === TokenKind.control || kind === TokenKind.userDefined) this.specials.set(token, id);
-      if (flat.length < at + token.length * 3) {
-        const larger = new Uint8Array(flat.length * 2 + token.length * 3);
-        larger.set(flat);
-        flat = larger;
-      }
-      at += spell(token, kind, spelling, flat, at);
+    for (let id = 0; id < this.size; id++) {
+      const kind = (this.kinds[id] = kindOf(tokens, id, kinds?.[id]));
+      if (kind === TokenKind.control || kind === TokenKind.userDefined) this.specials.set(textAt(tokens, id), id);
+      at += spell(tokens, id, kind, spelling, flat, at);
       this.offsets[id + 1] = at;
     }
     this.flat = flat.slice(0, at);
@@ -86,33 +80,59 @@ export class Vocabulary {
 }
 
 /** A user-defined token that looks like markup is control: text of users must never become it. */
-function kindOf(token: string, kind: number | undefined): number {
+function kindOf(tokens: FlatTexts, id: TokenId, kind: number | undefined): number {
   if (kind === undefined || kind < 1 || kind > 6) return TokenKind.normal;
-  if (kind === TokenKind.userDefined && /^<[|\uff5c].*[|\uff5c]>$/su.test(token)) return TokenKind.control;
-  return kind;
+  const markup = kind === TokenKind.userDefined && /^<[|\uff5c].*[|\uff5c]>$/su.test(textAt(tokens, id));
+  return markup ? TokenKind.control : kind;
 }
 
 /** Writes a token's bytes at `at` and returns how many. */
-function spell(token: string, kind: number, spelling: Spelling, out: Uint8Array, at: number): number {
+function spell(tokens: FlatTexts, id: TokenId, kind: number, spelling: Spelling, out: Uint8Array, at: number): number {
+  const [from, to] = [startOf(tokens, id), tokens.ends[id]!];
   if (kind === TokenKind.byte) {
-    const match = /^<0x([0-9A-Fa-f]{2})>$/.exec(token);
+    const match = /^<0x([0-9A-Fa-f]{2})>$/.exec(textAt(tokens, id));
     if (match) {
       out[at] = parseInt(match[1]!, 16);
       return 1;
     }
   }
   const raw = kind === TokenKind.control || kind === TokenKind.userDefined || kind === TokenKind.unknown;
-  if (!raw && spelling === 'byte-level') return spellByteLevel(token, out, at);
-  const text = spelling === 'sentencepiece' && !raw ? token.replaceAll(SPACE_MARK, ' ') : token;
-  return encoder.encodeInto(text, out.subarray(at)).written;
+  if (raw) return copy(tokens.bytes, from, to, out, at);
+  if (spelling === 'sentencepiece') return spellMarks(tokens.bytes, from, to, out, at);
+  return spellByteLevel(tokens.bytes, from, to, out, at);
 }
 
-function spellByteLevel(token: string, out: Uint8Array, at: number): number {
-  for (let i = 0; i < token.length; i++) {
-    const byte = byteOfCode(token.charCodeAt(i));
-    // not of the alphabet at all: the file means the text itself
-    if (byte < 0) return encoder.encodeInto(token, out.subarray(at)).written;
-    out[at + i] = byte;
+function copy(bytes: Uint8Array, from: number, to: number, out: Uint8Array, at: number): number {
+  for (let i = from; i < to; i++) out[at + i - from] = bytes[i]!;
+  return to - from;
+}
+
+function spellMarks(bytes: Uint8Array, from: number, to: number, out: Uint8Array, at: number): number {
+  let length = 0;
+  for (let i = from; i < to; i++) {
+    const mark = i + 2 < to && SPACE_MARK.every((byte, k) => bytes[i + k] === byte);
+    out[at + length++] = mark ? 0x20 : bytes[i]!;
+    if (mark) i += 2;
   }
-  return token.length;
+  return length;
+}
+
+/** Characters of the byte alphabet have one or two bytes in UTF-8. */
+function spellByteLevel(bytes: Uint8Array, from: number, to: number, out: Uint8Array, at: number): number {
+  let length = 0;
+  for (let i = from; i < to; i++) {
+    const first = bytes[i]!;
+    const code = first < 0x80 ? first : twoBytes(first, bytes[++i], i < to);
+    const byte = byteOfCode(code);
+    // not of the alphabet at all: the file means the text itself
+    if (byte < 0) return copy(bytes, from, to, out, at);
+    out[at + length++] = byte;
+  }
+  return length;
+}
+
+/** The code of a character of two bytes; beyond the alphabet where it is none. */
+function twoBytes(first: number, second: number | undefined, there: boolean): number {
+  const sound = there && second !== undefined && (first & 0xe0) === 0xc0 && (second & 0xc0) === 0x80;
+  return sound ? ((first & 0x1f) << 6) | (second & 0x3f) : 0xffff;
 }
