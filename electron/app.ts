@@ -19,6 +19,7 @@ import { DEFAULT_PORT, type Server } from './server/types';
 import { openStore } from './store/open';
 import type { Store } from './store/types';
 import { forkHosts, type SpawnHost } from './supervisor/host';
+import { createMatrix, type Matrix } from './supervisor/matrix/matrix';
 import { createSupervisor } from './supervisor/supervisor';
 import type { ModelRef, Supervisor } from './supervisor/types';
 import { createTelemetry } from './telemetry/telemetry';
@@ -56,6 +57,7 @@ interface Services {
   store: Store;
   supervisor: Supervisor;
   library: Library;
+  matrix: Matrix;
   server: Server;
 }
 
@@ -103,10 +105,18 @@ async function buildServices(
   closing.push(() => supervisor.close());
   const library = createLibrary({ folders: [dir.models], builtin: shipped.models, probe: supervisor.probe });
   closing.push(() => library.close());
+  const matrix = createMatrix({
+    store,
+    supervisor,
+    exact: () => exactRunner(options.spawn),
+    log: (text) => log.warn(text),
+  });
+  closing.push(() => matrix.close());
   const server = await createServer({
     supervisor,
     library,
     store,
+    matrix,
     telemetry,
     token,
     version: shipped.version,
@@ -115,7 +125,7 @@ async function buildServices(
     log,
   });
   closing.push(() => server.close());
-  return { dir, log, store, supervisor, library, server };
+  return { dir, log, store, supervisor, library, matrix, server };
 }
 
 /** Where the port is taken, by whatever program, the next free one will do, and is said aloud. */
@@ -127,13 +137,16 @@ async function listen({ server }: Services, { port, say }: AppOptions): Promise<
 }
 
 /** In the background: the page is there first. A model that fails is shown by the state, and said. */
-async function loadFirstModel({ library, supervisor, store, log }: Services, options: AppOptions): Promise<void> {
+async function loadFirstModel(
+  { library, supervisor, store, matrix, log }: Services,
+  options: AppOptions,
+): Promise<void> {
   try {
     const { lastModel } = await store.settings();
     await library.refresh();
     const model = await firstModel(library, options.model, lastModel);
     if (!model) return;
-    await supervisor.load({ name: model.name, path: model.path });
+    matrix.loaded(model.name, await supervisor.load({ name: model.name, path: model.path }));
   } catch (error) {
     const { code, message } = HearthError.from(error);
     if (code === 'cancelled') return;
@@ -189,6 +202,38 @@ export function openEngine(options: EngineOptions = {}): Engine {
     await supervisor.close();
   });
   return { dir, supervisor, library, shipped, close };
+}
+
+/** Context of the exact path: enough for the text of a check. */
+const EXACT_CONTEXT = 512;
+
+function exactRunner(spawn = forkHosts(entry('runtime'))) {
+  return createSupervisor({ spawn, load: { precision: 'exact', context: EXACT_CONTEXT, prefixCache: false } });
+}
+
+export interface Checker extends Engine {
+  matrix: Matrix;
+}
+
+/** An engine with the matrix of the data directory, for `hearth check`. Throws HearthError{already_running}. */
+export async function openChecker(options: EngineOptions = {}): Promise<Checker> {
+  const dir = openDataDir(dataDirPath(options.dataDir));
+  const lock = await ServerLock.take(dir.serverFile, randomBytes(32).toString('base64url'), appVersion());
+  const engine = openEngine(options);
+  const closing: (() => Promise<unknown> | void)[] = [() => lock.release(), () => engine.close()];
+  const close = onceOnly(async () => {
+    for (const step of closing.reverse()) await step();
+  });
+  try {
+    const store = await openStore({ path: dir.database });
+    closing.push(() => store.close());
+    const matrix = createMatrix({ store, supervisor: engine.supervisor, exact: () => exactRunner() });
+    closing.push(() => matrix.close());
+    return { ...engine, matrix, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 export function appVersion(): string {

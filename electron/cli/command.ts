@@ -3,6 +3,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { appVersion } from '../app';
 import { bench } from './bench';
 import { cacheClear } from './cache';
+import { check } from './check';
 import { doctor } from './doctor';
 import { logits } from './logits';
 import { ls } from './ls';
@@ -35,6 +36,7 @@ function hearthCommand(io: Io, done: Done): Command {
   addRun(program, io, done);
   addLogits(program, io);
   addBench(program, io);
+  addCheck(program, io, done);
   addLs(program, io);
   addDoctor(program, io, done);
   addCache(program, io);
@@ -101,6 +103,17 @@ function addBench(program: Command, io: Io): void {
     .option('--json', 'one JSON object')
     .addOption(dataDir())
     .action((model: string, options) => bench(model, options, io));
+}
+
+function addCheck(program: Command, io: Io, done: Done): void {
+  verb(program, 'check', 'Whether a model answers as it did before, and how fast it is here. Kept in the matrix.')
+    .argument('<model>', 'name or path')
+    .option('--accept', 'take changed tokens as the expected ones from now on')
+    .option('--threads <n>', 'threads of the processor', count)
+    .addOption(kvType())
+    .option('--json', 'one JSON object')
+    .addOption(dataDir())
+    .action(async (model: string, options) => done(await check(model, options, io)));
 }
 
 function addLs(program: Command, io: Io): void {

@@ -1,6 +1,7 @@
 // What every route of the server is given: the services, the settings as they are now, and how models are chosen and named.
 import type { Settings } from '../contract/own';
 import { HearthError } from '../contract/errors';
+import type { Loaded } from '../contract/runtime';
 import type { LibraryModel } from '../library/types';
 import type { ModelRef, Supervisor } from '../supervisor/types';
 import type { ServerOptions } from './types';
@@ -20,6 +21,7 @@ export interface ServerContext extends ServerOptions {
 export function createContext(options: ServerOptions, initial: Settings, port: () => number): ServerContext {
   let current = initial;
   let lastDecodeTps = 0;
+  const alone = createAloneness();
   return {
     ...options,
     port,
@@ -27,13 +29,41 @@ export function createContext(options: ServerOptions, initial: Settings, port: (
     settings: () => current,
     lastDecodeTps: () => lastDecodeTps,
     async *generate(model, work, signal) {
-      for await (const event of options.supervisor.generate(model, work, signal)) {
-        if (event.kind === 'end' && event.timings.decodeTps > 0) lastDecodeTps = event.timings.decodeTps;
-        yield event;
+      const run = alone.begin();
+      try {
+        for await (const event of options.supervisor.generate(model, work, signal)) {
+          if (event.kind === 'end') {
+            if (event.timings.decodeTps > 0) lastDecodeTps = event.timings.decodeTps;
+            const loaded = loadedOf(options, model);
+            if (loaded) options.matrix.answered(model.name, loaded, event, run.alone());
+          }
+          yield event;
+        }
+      } finally {
+        run.end();
       }
     },
     patchSettings: async (patch) => (current = await options.store.patchSettings(patch)),
   };
+}
+
+/** Tells of each answer whether another one ran beside it at any time. */
+function createAloneness() {
+  const runs = new Set<{ shared: boolean }>();
+  return {
+    begin() {
+      const run = { shared: runs.size > 0 };
+      for (const other of runs) other.shared = true;
+      runs.add(run);
+      return { alone: () => !run.shared, end: () => runs.delete(run) };
+    },
+  };
+}
+
+/** How `model` is loaded, if it is. */
+function loadedOf({ supervisor }: Pick<ServerContext, 'supervisor'>, { path }: ModelRef): Loaded | undefined {
+  const loaded = supervisor.loaded();
+  return loaded?.model.path === path ? loaded : undefined;
 }
 
 export const refOf = ({ name, path }: LibraryModel): ModelRef => ({ name, path });

@@ -2,6 +2,7 @@
 // but those of the built page.
 import type { Library } from '../library/types';
 import type { Store } from '../store/types';
+import type { Matrix } from '../supervisor/matrix/matrix';
 import type { Supervisor } from '../supervisor/types';
 
 /** What the server tells the telemetry, and the text that it serves at /metrics. */
@@ -22,6 +23,7 @@ export interface ServerOptions {
   supervisor: Supervisor;
   library: Library;
   store: Store;
+  matrix: Matrix;
   telemetry?: ServerTelemetry;
   /** Of the app's own API. */
   token: string;

@@ -1,12 +1,12 @@
 // What the page's status bar shows, put together from what the services say. Pure but for the machine's memory.
 import { freemem, totalmem } from 'node:os';
-import type { AppState } from '../../contract/own';
+import type { ActiveModel, AppState } from '../../contract/own';
 import type { Device } from '../../contract/runtime';
 import type { ServerContext } from '../context';
 
 export function appState(context: ServerContext, devices: Device[]): AppState {
   const { supervisor, version, modelsFolder } = context;
-  const active = supervisor.active();
+  const active = withRegression(context, supervisor.active());
   const stats = supervisor.stats();
   const engineBuild = supervisor.loaded()?.engineBuild;
   const { running, waiting, served } = supervisor.queue();
@@ -36,6 +36,17 @@ export function appState(context: ServerContext, devices: Device[]): AppState {
     modelsVersion: 0,
     devices,
   };
+}
+
+/** A model that got worse says so for as long as it is loaded. */
+function withRegression(
+  { supervisor, matrix }: ServerContext,
+  active: ActiveModel | undefined,
+): ActiveModel | undefined {
+  const loaded = supervisor.loaded();
+  const here = active?.state === 'ready' && active.info?.modelId === loaded?.model.modelId;
+  const regression = here && loaded ? matrix.regression(loaded) : undefined;
+  return active && regression ? { ...active, regression } : active;
 }
 
 /** Whether a page would show anything else. Free memory moves all the time and is no news by itself. */

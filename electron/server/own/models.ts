@@ -39,7 +39,10 @@ export function modelRoutes(app: FastifyInstance, context: ServerContext): void 
     const loading = supervisor.load(refOf(model));
     // The state tells how it goes; here it is only begun.
     loading
-      .then(() => context.patchSettings({ lastModel: model.name }))
+      .then((loaded) => {
+        context.matrix.loaded(model.name, loaded);
+        return context.patchSettings({ lastModel: model.name });
+      })
       .catch((error: unknown) => context.log?.warn(`${model.name} was not loaded: ${HearthError.from(error).message}`));
     // The one before may still be in the foreground: it is not what was asked for.
     const active = supervisor.active();

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ServerContext } from '../context';
 import type { Turns } from '../turns/turns';
 import { chatRoutes } from './chats';
+import { matrixRoutes } from './matrix';
 import { modelRoutes } from './models';
 import { settingsRoutes } from './settings';
 import { stateRoutes } from './state';
@@ -11,6 +12,7 @@ import { turnRoutes } from './turns';
 export function ownRoutes(app: FastifyInstance, context: ServerContext, turns: Turns): void {
   stateRoutes(app, context);
   modelRoutes(app, context);
+  matrixRoutes(app, context);
   settingsRoutes(app, context);
   chatRoutes(app, context, turns);
   turnRoutes(app, turns);

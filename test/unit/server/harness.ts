@@ -11,6 +11,7 @@ import type { ServerOptions } from '../../../electron/server/types';
 import { createCalls, type Calls } from '../../../electron/store/database';
 import { closeDatabase, openDatabase } from '../../../electron/store/migrate';
 import type { Store } from '../../../electron/store/types';
+import { createMatrix } from '../../../electron/supervisor/matrix/matrix';
 import { abilities, FakeSupervisor, modelInfo } from './fake-supervisor';
 
 export const TOKEN = 'token-of-the-app';
@@ -95,6 +96,7 @@ export async function startServer(given: Partial<ServerOptions> & { dbPath?: str
     supervisor,
     library: listLibrary([libraryModel('gpt-oss-20b', { builtin: true }), plain, broken]),
     store,
+    matrix: createMatrix({ store, supervisor, exact: () => supervisor }),
     token: TOKEN,
     version: '0.0.1',
     staticDir: join(folder, 'page'),
