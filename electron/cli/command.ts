@@ -8,6 +8,7 @@ import { doctor } from './doctor';
 import { logits } from './logits';
 import { ls } from './ls';
 import { processIo, report, type Io } from './report';
+import { rm } from './rm';
 import { run } from './run';
 import { serve } from './serve';
 
@@ -38,6 +39,7 @@ function hearthCommand(io: Io, done: Done): Command {
   addBench(program, io);
   addCheck(program, io, done);
   addLs(program, io);
+  addRm(program, io, done);
   addDoctor(program, io, done);
   addCache(program, io);
   return program;
@@ -121,6 +123,15 @@ function addLs(program: Command, io: Io): void {
     .option('--json', 'one JSON object')
     .addOption(dataDir())
     .action((options) => ls(options, io));
+}
+
+function addRm(program: Command, io: Io, done: Done): void {
+  verb(program, 'rm', "Delete a model of Hearth's own folder. Models of other programs stay.")
+    .argument('<model>', 'name')
+    .option('--yes', 'without asking')
+    .option('--json', 'one JSON object')
+    .addOption(dataDir())
+    .action(async (model: string, options) => done(await rm(model, options, io)));
 }
 
 function addDoctor(program: Command, io: Io, done: Done): void {

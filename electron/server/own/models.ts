@@ -8,19 +8,10 @@ import { parse } from '../validate';
 
 export function modelEntries({ library, supervisor }: Pick<ServerContext, 'library' | 'supervisor'>): ModelEntry[] {
   const active = supervisor.active();
-  return library.list().map(({ name, path, fileBytes, builtin, info, abilities, error }) => {
-    const here = active?.name === name ? active : undefined;
+  return library.list().map(({ modifiedAt: _, error, ...model }) => {
+    const here = active?.name === model.name ? active : undefined;
     const problem = error ?? here?.error;
-    return {
-      name,
-      path,
-      fileBytes,
-      builtin,
-      state: error ? 'failed' : (here?.state ?? 'available'),
-      ...(info && { info }),
-      ...(abilities && { abilities }),
-      ...(problem && { error: problem }),
-    };
+    return { ...model, state: error ? 'failed' : (here?.state ?? 'available'), ...(problem && { error: problem }) };
   });
 }
 
