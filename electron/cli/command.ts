@@ -5,10 +5,10 @@ import { bench } from './bench';
 import { cacheClear } from './cache';
 import { check } from './check';
 import { doctor } from './doctor';
+import { load, ps, unload } from './load';
 import { logits } from './logits';
 import { ls } from './ls';
 import { processIo, report, type Io } from './report';
-import { rm } from './rm';
 import { run } from './run';
 import { serve } from './serve';
 
@@ -39,7 +39,7 @@ function hearthCommand(io: Io, done: Done): Command {
   addBench(program, io);
   addCheck(program, io, done);
   addLs(program, io);
-  addRm(program, io, done);
+  addMemory(program, io, done);
   addDoctor(program, io, done);
   addCache(program, io);
   return program;
@@ -51,6 +51,7 @@ function addServe(program: Command, io: Io, done: Done): void {
     .addOption(dataDir())
     .option('--model <model>', 'model to load at the start: a name or a path')
     .addOption(kvType())
+    .option('--memory <gb>', 'most memory for all models together (default: what the machine has)', number(0.1, 1e6))
     .option('--no-disk-cache', 'keep nothing of what models have read on disk')
     .option('--json', 'first line of the output: {url, token, pid} as JSON; everything else goes to standard error')
     .action(async (options) => done(await serve(options, io)));
@@ -125,13 +126,23 @@ function addLs(program: Command, io: Io): void {
     .action((options) => ls(options, io));
 }
 
-function addRm(program: Command, io: Io, done: Done): void {
-  verb(program, 'rm', "Delete a model of Hearth's own folder. Models of other programs stay.")
+function addMemory(program: Command, io: Io, done: Done): void {
+  verb(program, 'load', 'Load a model into the Hearth that is running.')
     .argument('<model>', 'name')
-    .option('--yes', 'without asking')
+    .option('--context <n>', 'tokens that a conversation may have (default: as the memory allows)', count)
+    .addOption(kvType())
     .option('--json', 'one JSON object')
     .addOption(dataDir())
-    .action(async (model: string, options) => done(await rm(model, options, io)));
+    .action(async (model: string, options) => done(await load(model, options, io, interrupt())));
+  verb(program, 'unload', 'Unload a model; without a name, the one in the foreground.')
+    .argument('[model]', 'name')
+    .option('--json', 'one JSON object')
+    .addOption(dataDir())
+    .action((model: string | undefined, options) => unload(model, options, io));
+  verb(program, 'ps', 'The models that are in memory, and what they do.')
+    .option('--json', 'one JSON object')
+    .addOption(dataDir())
+    .action((options) => ps(options, io));
 }
 
 function addDoctor(program: Command, io: Io, done: Done): void {

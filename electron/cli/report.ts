@@ -61,3 +61,12 @@ export function table(rows: string[][]): string {
     row.map((cell, i) => cell.padEnd(i < row.length - 1 ? (widths[i] ?? 0) : 0)).join('  ');
   return rows.map((row) => `${line(row).trimEnd()}\n`).join('');
 }
+
+const BAR_CELLS = 20;
+
+/** `[######--------------]  30 %` */
+export function progressBar(fraction: number): string {
+  const part = Math.min(1, Math.max(0, fraction));
+  const full = Math.round(part * BAR_CELLS);
+  return `[${'#'.repeat(full)}${'-'.repeat(BAR_CELLS - full)}] ${String(Math.round(part * 100)).padStart(3)} %`;
+}

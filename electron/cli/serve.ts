@@ -9,6 +9,8 @@ export interface ServeOptions {
   kv?: 'f16' | 'q8';
   json?: boolean;
   diskCache?: boolean;
+  /** Gigabytes. */
+  memory?: number;
 }
 
 /** How long an orderly end may take before it becomes a disorderly one. */
@@ -24,6 +26,7 @@ export async function serve(options: ServeOptions, io: Io): Promise<number | und
       model: options.model,
       load: { kvType: options.kv },
       diskCache: options.diskCache,
+      budgetBytes: options.memory === undefined ? undefined : options.memory * 1e9,
       say: (line) => io.err(`${line}\n`),
     });
   } catch (error) {

@@ -1,7 +1,6 @@
 // What every route of the server is given: the services, the settings as they are now, and how models are chosen and named.
 import type { Settings } from '../contract/own';
 import { HearthError } from '../contract/errors';
-import type { Loaded } from '../contract/runtime';
 import type { LibraryModel } from '../library/types';
 import type { ModelRef, Supervisor } from '../supervisor/types';
 import type { ServerOptions } from './types';
@@ -18,13 +17,11 @@ export interface ServerContext extends ServerOptions {
   lastDecodeTps(): number;
 }
 
-/** Shorter answers say little about speed. */
-const TELLING_TOKENS = 16;
-
 export function createContext(options: ServerOptions, initial: Settings, port: () => number): ServerContext {
   let current = initial;
   let lastDecodeTps = 0;
   const alone = createAloneness();
+  options.supervisor.setIdleUnload(current.idleUnloadMinutes);
   return {
     ...options,
     port,
@@ -36,11 +33,8 @@ export function createContext(options: ServerOptions, initial: Settings, port: (
       try {
         for await (const event of options.supervisor.generate(model, work, signal)) {
           if (event.kind === 'end') {
-            const { decodeTps } = event.timings;
-            if (decodeTps > 0) lastDecodeTps = decodeTps;
-            const telling = decodeTps > 0 && event.usage.completionTokens >= TELLING_TOKENS && run.alone();
-            options.library.used(model.path, telling ? decodeTps : undefined);
-            const loaded = loadedOf(options, model);
+            if (event.timings.decodeTps > 0) lastDecodeTps = event.timings.decodeTps;
+            const loaded = options.supervisor.loaded(model);
             if (loaded) options.matrix.answered(model.name, loaded, event, run.alone());
           }
           yield event;
@@ -51,8 +45,7 @@ export function createContext(options: ServerOptions, initial: Settings, port: (
     },
     patchSettings: async (patch) => {
       current = await options.store.patchSettings(patch);
-      const { modelFolders: folders, aliases } = current;
-      if (patch.modelFolders || patch.aliases) await options.library.configure({ folders, aliases });
+      options.supervisor.setIdleUnload(current.idleUnloadMinutes);
       return current;
     },
   };
@@ -69,12 +62,6 @@ function createAloneness() {
       return { alone: () => !run.shared, end: () => runs.delete(run) };
     },
   };
-}
-
-/** How `model` is loaded, if it is. */
-function loadedOf({ supervisor }: Pick<ServerContext, 'supervisor'>, { path }: ModelRef): Loaded | undefined {
-  const loaded = supervisor.loaded();
-  return loaded?.model.path === path ? loaded : undefined;
 }
 
 export const refOf = ({ name, path }: LibraryModel): ModelRef => ({ name, path });
@@ -108,7 +95,7 @@ export interface Identity {
 
 /** Which weights and which kernels answer: for headers and receipts. Exact once the model is loaded. */
 export function identity(context: Pick<ServerContext, 'supervisor'>, model: LibraryModel): Identity {
-  const loaded = context.supervisor.loaded();
+  const loaded = context.supervisor.loaded(refOf(model)) ?? context.supervisor.loaded();
   const ours = loaded?.model.path === model.path || loaded?.model.modelId === model.info?.modelId ? loaded : undefined;
   return {
     modelId: ours?.model.modelId ?? model.info?.modelId ?? '',

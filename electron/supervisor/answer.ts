@@ -36,6 +36,11 @@ export class Answer implements Waiting {
     return performance.now() - this.createdAt;
   }
 
+  /** The most that it may give, where its caller said so. */
+  get maxTokens(): number | undefined {
+    return this.request.maxTokens;
+  }
+
   get ended(): boolean {
     return this.progress.ended;
   }

@@ -14,23 +14,20 @@ import type {
 import { HearthError } from '../contract/errors';
 import type { Answer } from './answer';
 import type { HostExit, SpawnHost } from './host';
-import type { HostState, ModelHost } from './model-host';
+import type { HostListener, HostState, ModelHost } from './model-host';
 import { HANG_MS, nextWaiting, onCrash, resumes } from './policy';
 import { RuntimeProcess } from './runtime-process';
 import type { ModelRef } from './types';
 import { watchForHang } from './watchdog';
 
-export interface LocalHostOptions {
+export interface LocalHostOptions extends HostListener {
   spawn: SpawnHost;
   load: Omit<LoadOptions, 'path'>;
   /** Most requests with the runtime at once. */
   slots: number;
   /** See policy.ts; absent: HANG_MS. */
   hangMs?: number;
-  /** Something that `active` shows has changed. */
-  onChange(): void;
   onPhase(phase: LoadPhase, fraction: number): void;
-  onCrash(): void;
   log(level: LogLevel, text: string): void;
 }
 

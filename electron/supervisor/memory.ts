@@ -11,9 +11,8 @@ export interface MachineMemory {
 export function machineMemory(): MachineMemory {
   const limit = process.constrainedMemory();
   const total = totalmem();
-  const available = typeof process.availableMemory === 'function' ? process.availableMemory() : freemem();
   return {
     totalBytes: limit && limit < total ? limit : total,
-    freeBytes: Math.min(freemem(), available),
+    freeBytes: Math.min(freemem(), process.availableMemory()),
   };
 }

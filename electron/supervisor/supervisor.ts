@@ -1,7 +1,8 @@
-// Which model is in the foreground, who may use it, and what everybody else sees of it. It owns no process itself: hosts do.
-// The loop, the swap and the invariants: design.md.
+// The supervisor as the rest of main sees it: requests in, streams of events out, and what is in memory, in plain data. Which model is
+// there is residency.ts's business, and processes are the hosts'. The loop, the swap and the invariants: design.md.
 import { randomUUID } from 'node:crypto';
-import type { ActiveModel } from '../contract/own';
+import type { LoadPlan } from '../contract/models';
+import type { ActiveModel, AppState } from '../contract/own';
 import { HearthError } from '../contract/errors';
 import {
   loadOptions,
@@ -16,15 +17,24 @@ import {
 } from '../contract/runtime';
 import type { Telemetry } from '../telemetry/telemetry';
 import { Answer } from './answer';
+import { place } from './broker';
+import { choicesOf, type Room } from './fit';
 import type { SpawnHost } from './host';
-import { Loads, givenUp } from './loads';
+import { Knowledge, type ExperienceStore } from './knowledge';
 import { LocalHost } from './local-host';
-import type { ModelHost } from './model-host';
+import { machineMemory, type MachineMemory } from './memory';
+import type { HostListener, ModelHost } from './model-host';
 import { ProbeProcess } from './probe';
-import type { GenerateWork, ModelRef, Supervisor } from './types';
+import { Residency } from './residency';
+import type { Resident } from './resident';
+import { etaMs } from './swap';
+import type { GenerateWork, LoadWish, ModelRef, Supervisor } from './types';
+import { describe, describeComing, together } from './view';
 
 export interface SupervisorOptions {
   spawn: SpawnHost;
+  /** Makes the host of a model with `remote`; absent: there is none. */
+  remote?(ref: ModelRef, listener: HostListener): ModelHost;
   /** For every load; absent: the contract's defaults. */
   load?: Partial<Omit<LoadOptions, 'path'>>;
   /** Most requests with a runtime at once. */
@@ -33,6 +43,14 @@ export interface SupervisorOptions {
   maxWaiting?: number;
   /** After so long without a word a runtime that has work is taken for hung; absent: a minute. */
   hangMs?: number;
+  /** Where what loads really took is kept. */
+  store?: ExperienceStore;
+  /** All models together take no more; absent: what the machine has. */
+  budgetBytes?: number;
+  /** Absent: the machine's own. */
+  memory?(): MachineMemory;
+  /** How often idle models and the machine's memory are looked at. */
+  tickMs?: number;
   telemetry?: Telemetry;
   log?(level: LogLevel, text: string): void;
 }
@@ -42,50 +60,92 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 }
 
 const SAMPLE_MS = 1000;
-
-interface Loading {
-  ref: ModelRef;
-  phase?: LoadPhase;
-  fraction?: number;
-}
+const TICK_MS = 15_000;
+const SLOTS = 8;
 
 class LocalSupervisor implements Supervisor {
   readonly probe: ProbeProcess;
-  private foreground: ModelHost | undefined;
-  private loading: Loading | undefined;
-  /** The last load that failed, until the next one begins. */
-  private failure: { ref: ModelRef; error: HearthError } | undefined;
-  private readonly hosts = new Set<ModelHost>();
-  private readonly loads = new Loads<ModelHost>((ref, signal) => this.bring(ref, signal));
-  private readonly open = new Set<Answer>();
+  private readonly knowledge: Knowledge;
+  private readonly residency: Residency;
+  private readonly open = new Map<Answer, Placement>();
   private readonly watchers = new Set<() => void>();
+  /** How long loads took, by path, and the tokens of the answers so far. */
+  private readonly loadMs = new Map<string, number>();
+  private readonly given = { answers: 0, tokens: 0 };
   private arrivals = 0;
   private served = 0;
-  private lastStats: Stats | undefined;
+  private idleMs = 0;
   private sampler: NodeJS.Timeout | undefined;
+  private readonly ticker: NodeJS.Timeout;
   private closed = false;
 
   constructor(private readonly options: SupervisorOptions) {
+    const { load = {}, budgetBytes, memory = machineMemory } = options;
     this.probe = new ProbeProcess(options.spawn, (level, text) => this.log(level, text));
+    this.knowledge = new Knowledge(this.probe, options.store, load.prefillChunk);
+    this.residency = new Residency({
+      createHost: (ref, own, onPhase) => this.createHost(ref, own, onPhase),
+      knowledge: this.knowledge,
+      load,
+      slots: options.slots ?? SLOTS,
+      memory,
+      ...(budgetBytes !== undefined && { budgetBytes }),
+      onChange: () => this.changed(),
+      onLoaded: (ref, loaded) => this.onLoaded(ref, loaded),
+      onFailed: ({ code }) => options.telemetry?.loadFailed(code),
+      log: (level, text) => this.log(level, text),
+    });
+    this.ticker = setInterval(() => this.residency.tick(this.idleMs), options.tickMs ?? TICK_MS);
+    this.ticker.unref();
   }
 
   active(): ActiveModel | undefined {
-    const { loading, foreground, failure } = this;
-    if (loading) {
-      const { ref, phase, fraction } = loading;
-      return { name: ref.name, state: 'loading', ...(phase && { phase }), ...(fraction !== undefined && { fraction }) };
-    }
+    const { loading, wants, foreground, failure } = this.residency;
+    const coming = loading?.want ?? wants.next();
+    if (coming && coming.waitsFor.length === 0) return describeComing(coming, loading ?? {});
     if (foreground) return describe(foreground, failure?.error);
     if (failure) return { name: failure.ref.name, state: 'failed', error: failure.error.toShape() };
-    return undefined;
+    return coming && describeComing(coming, {});
   }
 
-  loaded(): Loaded | undefined {
-    return this.foreground?.state === 'ready' ? this.foreground.loaded : undefined;
+  models(): ActiveModel[] {
+    const { foreground, residents } = this.residency;
+    const others = [...residents.values()].filter((resident) => resident !== foreground);
+    return [...(foreground ? [foreground] : []), ...others].map((resident) => describe(resident));
+  }
+
+  loaded(model?: ModelRef): Loaded | undefined {
+    const { foreground, residents } = this.residency;
+    const host = (model ? residents.get(model.path) : foreground)?.host;
+    return host?.state === 'ready' ? host.loaded : undefined;
+  }
+
+  previous(): string | undefined {
+    return this.residency.previous?.name;
+  }
+
+  swap(): AppState['swap'] {
+    const want = this.residency.loading?.want ?? this.residency.wants.next();
+    const [first] = want?.waitsFor ?? [];
+    if (!want || !first) return undefined;
+    const weights = want.known?.plan.weightBytes ?? 0;
+    const loadMs = this.loadMs.get(want.ref.path) ?? 1000 + weights / 1e6;
+    const usual = this.given.answers > 0 ? this.given.tokens / this.given.answers : undefined;
+    const etas = want.waitsFor.map((resident) => {
+      const answers = this.answersOn(resident);
+      return etaMs(answers, (resident.stats?.decodeTps ?? 0) / Math.max(1, answers.length), usual, loadMs);
+    });
+    const eta = etas.every((each) => each !== undefined) ? Math.max(...etas) : undefined;
+    return {
+      to: want.ref.name,
+      runningOn: first.ref.name,
+      waiting: want.requests.size,
+      ...(eta !== undefined && { etaMs: Math.round(eta) }),
+    };
   }
 
   stats(): Stats | undefined {
-    return this.foreground ? this.lastStats : undefined;
+    return together([...this.residency.residents.values()].flatMap(({ stats }) => stats ?? []));
   }
 
   watch(listener: () => void): () => void {
@@ -95,27 +155,52 @@ class LocalSupervisor implements Supervisor {
   }
 
   queue(): { running: number; waiting: number; served: number } {
-    const live = [...this.open].filter((answer) => !answer.ended);
+    const live = [...this.open.keys()].filter((answer) => !answer.ended);
     const running = live.filter((answer) => answer.sent).length;
     return { running, waiting: live.length - running, served: this.served };
   }
 
-  async load(model: ModelRef): Promise<Loaded> {
+  async load(model: ModelRef, wish: LoadWish = {}): Promise<Loaded> {
     this.refuseWhenClosed();
-    this.loads.supersede(model.path);
-    const host = this.usable(model) ?? (await this.loads.join(model, true).host);
-    if (!host.loaded) throw new HearthError('internal', `The model ${model.name} has no description.`);
-    return host.loaded;
+    const resident = await new Promise<Resident>((resolve, reject) =>
+      this.residency.summon(model, wish, { begin: resolve, fail: reject }),
+    );
+    const { loaded } = resident.host;
+    if (!loaded) throw new HearthError('internal', `The model ${model.name} has no description.`);
+    return loaded;
   }
 
-  async unload(): Promise<void> {
-    this.loads.giveUpAll();
-    this.failure = undefined;
-    const host = this.foreground;
-    this.foreground = undefined;
-    this.lastStats = undefined;
-    await host?.close();
-    this.changed();
+  cancelLoad(): void {
+    this.residency.cancelLoad();
+  }
+
+  unload(model?: ModelRef): Promise<void> {
+    return this.residency.unload(model);
+  }
+
+  async plan(model: ModelRef): Promise<LoadPlan> {
+    const plan = await this.knowledge.plan(model.path);
+    const room = await this.room();
+    const experience = { ...(await this.knowledge.experience(plan)), ...room };
+    const chosen = choicesOf(plan, room, experience);
+    const choice = chosen.choices.find(({ id }) => id === chosen.recommended);
+    const ask = this.residency.askFor(model.path, choice ?? {}, { plan, experience });
+    const placement = place(ask, this.residency.tenants(), this.residency.limit());
+    const paths = placement.kind === 'evict' || placement.kind === 'wait' ? placement.paths : [];
+    const unloads = paths.flatMap((path) => this.residency.residents.get(path)?.ref.name ?? []);
+    return { model: model.name, ...chosen, unloads };
+  }
+
+  async room(): Promise<Room & { readBytesPerSecond?: number }> {
+    const { totalBytes, freeBytes } = (this.options.memory ?? machineMemory)();
+    const ownBytes = this.residency.heldNow();
+    const readBytesPerSecond = await this.knowledge.readBytesPerSecond(this.queue().running === 0);
+    const free = Math.min(freeBytes + ownBytes, this.options.budgetBytes ?? Infinity);
+    return { totalBytes, freeBytes: free, ownBytes, ...(readBytesPerSecond && { readBytesPerSecond }) };
+  }
+
+  setIdleUnload(minutes: number): void {
+    this.idleMs = minutes * 60_000;
   }
 
   async *generate(model: ModelRef, work: GenerateWork, signal?: AbortSignal): AsyncGenerator<GenerationEvent, void> {
@@ -124,144 +209,109 @@ class LocalSupervisor implements Supervisor {
     const answer = new Answer({ ...work, id: work.id ?? randomUUID() }, ++this.arrivals);
     const placement = new Placement(answer);
     const abort = () => placement.cancel();
-    this.open.add(answer);
+    this.open.set(answer, placement);
     try {
       if (signal?.aborted) answer.end('cancelled');
       else {
         signal?.addEventListener('abort', abort, { once: true });
-        void this.place(placement, model);
+        this.place(placement, model);
       }
       this.sampleWhileNeeded();
       const watch = this.options.telemetry?.answer();
       for await (const event of answer.events()) {
         watch?.onEvent(event);
-        if (event.kind === 'end' && event.reason !== 'error' && event.reason !== 'cancelled') this.served += 1;
+        this.count(event);
         yield event;
       }
     } finally {
       signal?.removeEventListener('abort', abort);
       if (!answer.ended) placement.cancel();
       this.open.delete(answer);
-      this.changed();
+      this.residency.changed();
     }
   }
 
-  async call<M extends 'count' | 'tokenize' | 'detokenize' | 'logits' | 'bench' | 'limits'>(
+  call<M extends 'count' | 'tokenize' | 'detokenize' | 'logits' | 'bench' | 'limits'>(
     model: ModelRef,
     method: M,
     params: Params<M>,
   ): Promise<Result<M>> {
-    this.refuseWhenClosed();
-    const host = this.usable(model) ?? (await this.waitForLoad(model).host);
-    return host.call(method, params);
+    return new Promise((resolve, reject) => {
+      this.refuseWhenClosed();
+      const begin = (resident: Resident) => {
+        const result = resident.during(resident.host.call(method, params));
+        void result.then(resolve, reject).finally(() => this.residency.changed());
+      };
+      const resident = this.residency.open(model);
+      if (resident) begin(resident);
+      else this.residency.request(model, { begin, fail: reject });
+    });
   }
 
   async close(): Promise<void> {
     this.closed = true;
     clearInterval(this.sampler);
-    this.loads.giveUpAll();
-    await Promise.all([this.probe.close(), ...[...this.hosts].map((host) => host.close())]);
+    clearInterval(this.ticker);
+    await Promise.all([this.probe.close(), this.residency.close()]);
   }
 
-  /** Finds the answer a host, loading the model if it is not in the foreground. */
-  private async place(placement: Placement, model: ModelRef): Promise<void> {
+  /** Gives the answer to the model, now or when the model is there. */
+  private place(placement: Placement, model: ModelRef): void {
     const { answer } = placement;
-    try {
-      while (!answer.ended) {
-        const host = this.usable(model) ?? (await this.awaitLoad(placement, model));
-        if (host.state === 'closed' || answer.ended) continue;
-        placement.host = host;
-        host.take(answer);
-        return;
-      }
-    } catch (error) {
-      answer.fail(HearthError.from(error));
+    const begin = (resident: Resident) => {
+      placement.leave = undefined;
+      if (answer.ended) return;
+      placement.resident = resident;
+      resident.lastUsedAt = Date.now();
+      resident.host.take(answer);
+    };
+    const resident = this.residency.open(model);
+    if (resident) begin(resident);
+    else {
+      const leave = this.residency.request(model, { begin, fail: (error) => answer.fail(error) });
+      if (!placement.resident) placement.leave = leave;
     }
   }
 
-  private async awaitLoad(placement: Placement, model: ModelRef): Promise<ModelHost> {
-    const { host, leave } = this.waitForLoad(model);
-    placement.leave = leave;
-    return host;
+  private answersOn(resident: Resident): { tokens: number; maxTokens: number | undefined }[] {
+    return [...this.open]
+      .filter(([answer, placement]) => placement.resident === resident && !answer.ended)
+      .map(([answer]) => ({ tokens: answer.tokens.length, maxTokens: answer.maxTokens }));
   }
 
-  /** The load of `model` as one that waits for it; `leave` gives the wait up. */
-  private waitForLoad(model: ModelRef): { host: Promise<ModelHost>; leave(): void } {
-    const load = this.loads.join(model, false);
-    load.waiters += 1;
-    const leave = once(() => this.loads.leave(load));
-    return { host: load.host.finally(leave), leave };
+  private count(event: GenerationEvent): void {
+    if (event.kind !== 'end' || event.reason === 'error' || event.reason === 'cancelled') return;
+    this.served += 1;
+    this.given.answers += 1;
+    this.given.tokens += event.usage.completionTokens;
   }
 
-  private usable(model: ModelRef): ModelHost | undefined {
-    const host = this.foreground;
-    return host && host.ref.path === model.path && (host.state === 'ready' || host.state === 'restarting')
-      ? host
-      : undefined;
-  }
-
-  /** Boots `ref` and makes it the foreground; the one before finishes its answers and goes. */
-  private async bring(ref: ModelRef, signal: AbortSignal): Promise<ModelHost> {
-    this.refuseWhenClosed();
-    const already = this.usable(ref);
-    if (already) return already;
-    this.failure = undefined;
-    this.loading = { ref };
-    this.changed();
-    const host = this.createHost(ref);
-    this.hosts.add(host);
-    const giveUp = () => void host.close();
-    signal.addEventListener('abort', giveUp, { once: true });
-    try {
-      await host.start();
-      this.swapIn(host);
-      return host;
-    } catch (error) {
-      this.hosts.delete(host);
-      if (signal.aborted) throw givenUp(ref);
-      throw this.failed(ref, error);
-    } finally {
-      signal.removeEventListener('abort', giveUp);
-      this.loading = undefined;
-      this.changed();
-    }
-  }
-
-  private failed(ref: ModelRef, error: unknown): HearthError {
-    const { code, message, ...detail } = HearthError.from(error).toShape();
-    const text = message.includes(ref.name) ? message : `${ref.name}: ${message}`;
-    const named = new HearthError(code, text, { ...detail, cause: error });
-    this.failure = { ref, error: named };
-    this.options.telemetry?.loadFailed(code);
-    return named;
-  }
-
-  private swapIn(host: ModelHost): void {
-    const before = this.foreground;
-    this.foreground = host;
-    this.lastStats = undefined;
-    if (host.loaded) {
-      const { loadMs, kernels, context } = host.loaded;
-      this.options.telemetry?.loaded(loadMs);
-      this.log('info', `loaded ${host.ref.name} in ${Math.round(loadMs)} ms: ${kernels}, context ${context}`);
-    }
-    if (before) void before.drain().finally(() => this.hosts.delete(before));
+  private onLoaded(ref: ModelRef, { loadMs, kernels, context }: Loaded): void {
+    this.loadMs.set(ref.path, loadMs);
+    this.options.telemetry?.loaded(loadMs);
+    this.log('info', `loaded ${ref.name} in ${Math.round(loadMs)} ms: ${kernels}, context ${context}`);
     this.sampleWhileNeeded();
   }
 
-  private createHost(ref: ModelRef): ModelHost {
-    const { path: _, ...load } = loadOptions.parse({ ...this.options.load, path: ref.path });
+  private createHost(
+    ref: ModelRef,
+    own: Partial<Omit<LoadOptions, 'path'>>,
+    onPhase: (phase: LoadPhase, fraction: number) => void,
+  ): ModelHost {
+    const { remote, telemetry, spawn, slots = SLOTS, hangMs } = this.options;
+    const listener = { onChange: () => this.residency.changed(), onCrash: () => telemetry?.crashed() };
+    if (ref.remote !== undefined) {
+      if (!remote) throw new HearthError('model_not_found', `The engine that has ${ref.name} is not there.`);
+      return remote(ref, listener);
+    }
+    const { path: _, ...load } = loadOptions.parse({ ...own, path: ref.path });
     return new LocalHost(ref, {
-      spawn: this.options.spawn,
+      ...listener,
+      spawn,
       load,
-      slots: this.options.slots ?? 8,
-      ...(this.options.hangMs !== undefined && { hangMs: this.options.hangMs }),
-      onChange: () => this.changed(),
-      onPhase: (phase, fraction) => {
-        if (this.loading?.ref === ref) this.loading = { ref, phase, fraction };
-        this.changed();
-      },
-      onCrash: () => this.options.telemetry?.crashed(),
+      slots,
+      ...(hangMs !== undefined && { hangMs }),
+      onPhase,
       log: (level, text) => this.log(level, text),
     });
   }
@@ -290,17 +340,11 @@ class LocalSupervisor implements Supervisor {
   }
 
   private async sample(): Promise<void> {
-    const host = this.foreground;
-    if (host?.state !== 'ready') return;
-    try {
-      const stats = await host.stats();
-      if (host !== this.foreground) return;
-      this.lastStats = stats;
-      this.options.telemetry?.sample(stats);
-      this.changed();
-    } catch {
-      // The runtime died or is closing: its exit is handled where it is known.
-    }
+    if (this.residency.residents.size === 0) return;
+    await this.residency.sample();
+    const stats = this.stats();
+    if (stats) this.options.telemetry?.sample(stats);
+    this.changed();
   }
 
   private changed(): void {
@@ -312,42 +356,16 @@ class LocalSupervisor implements Supervisor {
   }
 }
 
-/** Where an answer is: waiting for a load, or with a host. */
+/** Where an answer is: waiting for a model, or with one. */
 class Placement {
-  host: ModelHost | undefined;
+  resident: Resident | undefined;
   leave: (() => void) | undefined;
 
   constructor(readonly answer: Answer) {}
 
   cancel(): void {
-    if (this.host) this.host.cancel(this.answer);
+    if (this.resident) this.resident.host.cancel(this.answer);
     else this.answer.end('cancelled');
-    if (!this.host) this.leave?.();
+    this.leave?.();
   }
-}
-
-function describe(host: ModelHost, lastFailure: HearthError | undefined): ActiveModel {
-  const { loaded, ref } = host;
-  const state = host.state === 'ready' ? 'ready' : host.state === 'failed' ? 'failed' : 'loading';
-  const error = host.error ?? lastFailure;
-  return {
-    name: ref.name,
-    state,
-    ...(loaded && {
-      info: loaded.model,
-      abilities: loaded.abilities,
-      context: loaded.context,
-      kernels: loaded.kernels,
-      defaultTemperature: loaded.defaultTemperature,
-    }),
-    ...(error && { error: error.toShape() }),
-  };
-}
-
-function once(effect: () => void): () => void {
-  let done = false;
-  return () => {
-    if (!done) effect();
-    done = true;
-  };
 }

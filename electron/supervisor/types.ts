@@ -1,6 +1,8 @@
 // What the rest of main sees of the supervisor: models by reference, generations as streams of events. No processes, no messages.
-import type { ActiveModel } from '../contract/own';
+import type { LoadPlan } from '../contract/models';
+import type { ActiveModel, AppState } from '../contract/own';
 import type { Device, GenerateRequest, GenerationEvent, Loaded, Params, Result, Stats } from '../contract/runtime';
+import type { Room } from './fit';
 
 /** A model that the library found. Two references with one path are one model. */
 export interface ModelRef {
@@ -13,25 +15,47 @@ export interface ModelRef {
 
 export type GenerateWork = Omit<GenerateRequest, 'id' | 'resumeTokens'> & { id?: string };
 
+/** How somebody wants a model loaded; what is left out is chosen by the memory that there is. */
+export interface LoadWish {
+  context?: number | undefined;
+  kvType?: 'auto' | 'f16' | 'q8' | undefined;
+}
+
 export interface Supervisor {
   /** The model in the foreground, or the one being loaded. */
   active(): ActiveModel | undefined;
-  loaded(): Loaded | undefined;
-  /** Latest numbers of the active runtime, sampled about once a second while somebody watches; undefined without a model. */
+  /** Every model that is in memory, the one in the foreground first. */
+  models(): ActiveModel[];
+  /** Of the model in the foreground, or of the one named, where it is in memory. */
+  loaded(model?: ModelRef): Loaded | undefined;
+  /** A model waits for answers of another one to end. */
+  swap(): AppState['swap'];
+  /** Name of the model that was in the foreground before. */
+  previous(): string | undefined;
+  /** Latest numbers of all runtimes together, sampled about once a second while somebody watches; undefined without a model. */
   stats(): Stats | undefined;
   /** Told at every change of `active` and at every new sample. Returns how to stop. */
   watch(listener: () => void): () => void;
   queue(): { running: number; waiting: number; served: number };
 
   /**
-   * Makes `model` the active one. Running answers finish on the old model; a failed load leaves the old model serving.
-   * Throws HearthError. Calls for the same model share one load.
+   * Makes `model` the one in the foreground. What the broker can grant both stays in memory; else running answers finish first. A
+   * failed load leaves the old model serving. A context or KV type other than the loaded one's loads it anew. Throws HearthError.
    */
-  load(model: ModelRef): Promise<Loaded>;
-  unload(): Promise<void>;
+  load(model: ModelRef, wish?: LoadWish): Promise<Loaded>;
+  /** The load under way ends, or the one that waits for room. */
+  cancelLoad(): void;
+  /** Running answers of the model end as cancelled. Absent: the one in the foreground, and every load. */
+  unload(model?: ModelRef): Promise<void>;
+  /** Whether the model will fit, and what it would replace. */
+  plan(model: ModelRef): Promise<LoadPlan>;
+  /** What is free of the machine's memory for models, and how fast it is read: for estimates of models that are not here. */
+  room(): Promise<Room & { readBytesPerSecond?: number }>;
+  /** Models that nobody has used for so long are unloaded; 0: never. */
+  setIdleUnload(minutes: number): void;
 
   /**
-   * Generates on `model`, loading it first if it is not the active one. The stream ends with one `end` event; errors before
+   * Generates on `model`, loading it first where it is not in memory. The stream ends with one `end` event; errors before
    * `start` are thrown, later ones are in `end`. A runtime that dies is started again and the generation goes on from its tokens.
    * Aborting `signal` cancels within 300 ms.
    */

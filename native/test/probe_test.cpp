@@ -33,6 +33,21 @@ TEST(Probe, IdentifiesAsInspectDoes) {
   EXPECT_EQ(seen.tokenizer.tokens.size(), 8u);
 }
 
+TEST(Probe, PlansTheMemoryOfALoadWithoutOne) {
+  TempFolder folder;
+  make::Gguf g = gpt_oss_keys({5});
+  EngineOptions options;
+  options.model_path = folder.write("m.gguf", gpt_oss_tensors(g, {5}).bytes());
+  const MemoryPlan plan = plan_memory(options);
+  EXPECT_EQ(plan.weight_bytes, std::filesystem::file_size(options.model_path));
+  EXPECT_EQ(plan.windows.size(), 2u);  // three layers see a window, two everything
+  EXPECT_EQ(plan.block_tokens, 16u);
+  EXPECT_EQ(plan.block_bytes_f16, 2u * 3 * 1 * 16 * 16 * 2);  // K and V, the larger group, one head of 16, f16
+  EXPECT_LT(plan.block_bytes_q8, plan.block_bytes_f16 * 2 / 3);
+  options.prefill_chunk = 1024;
+  EXPECT_GT(plan_memory(options).scratch_bytes, plan.scratch_bytes * 3 / 2);
+}
+
 TEST(Probe, PassesErrorsOn) {
   TempFolder folder;
   EXPECT_ERROR(ErrorCode::bad_file, "x.gguf", inspect(folder.write("x.gguf", "GGUF")));

@@ -208,6 +208,19 @@ describe.skipIf(missing)('with a model', () => {
     expect(requestsServed).toBe(1);
   });
 
+  it('load, ps and unload show and change what the Hearth that runs has in memory', { timeout: 60_000 }, async () => {
+    expect(await hearth('ps')).toMatchObject({ code: 1, err: expect.stringContaining('hearth serve') });
+    await serve('--model', modelPath);
+    const loaded = await hearth('load', 'starter', '--context', '1024');
+    expect(loaded).toMatchObject({ code: 0, out: 'starter is loaded, with a context of 1024 tokens.\n' });
+    const { loaded: models } = JSON.parse((await hearth('ps', '--json')).out);
+    expect(models).toMatchObject([{ name: 'starter', state: 'ready', context: 1024, running: 0 }]);
+    expect((await hearth('ps')).out).toMatch(/^NAME.*\nstarter +ready +1024 /);
+    expect((await hearth('load', 'startr')).err).toContain('Did you mean starter?');
+    expect((await hearth('unload', 'starter')).out).toBe('No model is loaded.\n');
+    expect((await hearth('ps')).out).toBe('No model is loaded.\n');
+  });
+
   it('no runtime outlives a killed main', async () => {
     const { child, server, code } = await serve('--model', modelPath);
     const children = () =>

@@ -1,15 +1,14 @@
 // GET /v1/models and /v1/models/NAME: what can be asked here, with what clients need to know to plan their prompts.
 import type { FastifyInstance } from 'fastify';
 import type { LibraryModel } from '../../library/types';
-import { usableModel, type ServerContext } from '../context';
+import { refOf, usableModel, type ServerContext } from '../context';
 
 /** A list may wait a moment for models that have not been looked at since they appeared. */
 const IDENTIFY_WAIT_MS = 1500;
 
 function modelObject({ supervisor }: ServerContext, model: LibraryModel) {
-  const active = supervisor.active();
-  const loaded = active?.name === model.name && active.state === 'ready';
-  const context = (loaded ? active.context : undefined) ?? model.info?.context;
+  const here = supervisor.loaded(refOf(model));
+  const context = here?.context ?? model.info?.context;
   const { info, abilities } = model;
   return {
     id: model.name,
@@ -18,7 +17,7 @@ function modelObject({ supervisor }: ServerContext, model: LibraryModel) {
     owned_by: model.builtin ? 'hearth' : 'local',
     ...(context !== undefined && { context_length: context, max_model_len: context }),
     hearth: {
-      loaded,
+      loaded: here !== undefined,
       ...(abilities && { abilities }),
       ...(info && {
         model_id: info.modelId,

@@ -5,19 +5,22 @@ import type { Device } from '../../contract/runtime';
 import type { ServerContext } from '../context';
 
 export function appState(context: ServerContext, devices: Device[]): AppState {
-  const { supervisor, version } = context;
-  const modelsFolder = context.modelsFolder?.();
+  const { supervisor, version, modelsFolder } = context;
   const active = withRegression(context, supervisor.active());
   const stats = supervisor.stats();
   const engineBuild = supervisor.loaded()?.engineBuild;
   const { running, waiting, served } = supervisor.queue();
+  const swap = supervisor.swap();
+  const previous = supervisor.previous();
   return {
     version,
     ...(engineBuild !== undefined && { engineBuild }),
     url: context.url(),
     ...(modelsFolder !== undefined && { modelsFolder }),
     ...(active && { active }),
-    loaded: active ? [active] : [],
+    loaded: supervisor.models(),
+    ...(swap && { swap }),
+    ...(previous !== undefined && { previous }),
     downloads: [],
     memory: {
       engineBytes: stats?.rssBytes ?? 0,
@@ -34,7 +37,7 @@ export function appState(context: ServerContext, devices: Device[]): AppState {
     running,
     waiting,
     requestsServed: served,
-    modelsVersion: context.library.version(),
+    modelsVersion: 0,
     devices,
   };
 }

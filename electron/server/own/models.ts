@@ -1,22 +1,35 @@
-// The models on disk and the one in the foreground.
+// The models on disk, and those in memory: loaded, planned, unloaded.
 import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
 import { HearthError } from '../../contract/errors';
-import { loadRequest, type ActiveModel, type ModelEntry } from '../../contract/own';
+import { loadRequest, unloadRequest, type ActiveModel, type ModelEntry } from '../../contract/own';
 import { ROUTES } from '../../contract/routes';
 import { refOf, usableModel, type ServerContext } from '../context';
 import { parse } from '../validate';
 
+const planQuery = z.object({ model: z.string() });
+
 export function modelEntries({ library, supervisor }: Pick<ServerContext, 'library' | 'supervisor'>): ModelEntry[] {
   const active = supervisor.active();
-  return library.list().map(({ modifiedAt: _, error, ...model }) => {
-    const here = active?.name === model.name ? active : undefined;
+  const inMemory = new Map(supervisor.models().map((model) => [model.name, model]));
+  return library.list().map(({ name, path, fileBytes, builtin, info, abilities, error }) => {
+    const here = active?.name === name ? active : inMemory.get(name);
     const problem = error ?? here?.error;
-    return { ...model, state: error ? 'failed' : (here?.state ?? 'available'), ...(problem && { error: problem }) };
+    return {
+      name,
+      path,
+      fileBytes,
+      builtin,
+      state: error ? 'failed' : (here?.state ?? 'available'),
+      ...(info && { info }),
+      ...(abilities && { abilities }),
+      ...(problem && { error: problem }),
+    };
   });
 }
 
 export function modelRoutes(app: FastifyInstance, context: ServerContext): void {
-  const { library, supervisor } = context;
+  const { library } = context;
   app.get(ROUTES.models, async () => {
     await library.ready();
     return { models: modelEntries(context) };
@@ -25,9 +38,19 @@ export function modelRoutes(app: FastifyInstance, context: ServerContext): void 
     await library.refresh();
     return { models: modelEntries(context) };
   });
+  memoryRoutes(app, context);
+}
+
+function memoryRoutes(app: FastifyInstance, context: ServerContext): void {
+  const { supervisor } = context;
+  app.get(ROUTES.modelPlan, async (request) => {
+    const { model } = parse(planQuery, request.query);
+    return supervisor.plan(refOf(await usableModel(context, model)));
+  });
   app.post(ROUTES.modelLoad, async (request, reply) => {
-    const model = await usableModel(context, parse(loadRequest, request.body).model);
-    const loading = supervisor.load(refOf(model));
+    const { model: name, ...wish } = parse(loadRequest, request.body);
+    const model = await usableModel(context, name);
+    const loading = supervisor.load(refOf(model), wish);
     // The state tells how it goes; here it is only begun.
     loading
       .then((loaded) => {
@@ -40,8 +63,13 @@ export function modelRoutes(app: FastifyInstance, context: ServerContext): void 
     const now: ActiveModel = active?.name === model.name ? active : { name: model.name, state: 'loading' };
     return reply.code(202).send(now);
   });
-  app.post(ROUTES.modelUnload, async (_request, reply) => {
-    await supervisor.unload();
+  app.post(ROUTES.modelLoadCancel, (_request, reply) => {
+    supervisor.cancelLoad();
+    return reply.code(204).send();
+  });
+  app.post(ROUTES.modelUnload, async (request, reply) => {
+    const { model } = parse(unloadRequest, request.body ?? {});
+    await supervisor.unload(model === undefined ? undefined : refOf(await usableModel(context, model)));
     return reply.code(204).send();
   });
 }

@@ -53,11 +53,10 @@ async function follow(
 ): Promise<void> {
   let wake: () => void = () => undefined;
   let changed = true;
-  const change = () => {
+  const unwatch = context.supervisor.watch(() => {
     changed = true;
     wake();
-  };
-  const unwatch = [context.supervisor.watch(change), context.library.watch(change)];
+  });
   const leave = () => wake();
   signal.addEventListener('abort', leave, { once: true });
   let last: AppState | undefined;
@@ -73,7 +72,7 @@ async function follow(
       await sleep(EVENT_MS, signal);
     }
   } finally {
-    for (const stop of unwatch) stop();
+    unwatch();
   }
 }
 

@@ -43,10 +43,8 @@ export function workOf({ chat, branch }: TurnPlan, id: string, seed: number): Ge
 
 /** Why nothing can be shown yet, where that is so. */
 function waitingFor({ supervisor }: ServerContext, model: LibraryModel): TurnEvent | undefined {
-  const active = supervisor.active();
   const { running, waiting } = supervisor.queue();
-  const ready = active?.name === model.name && active.state === 'ready';
-  if (!ready) return { kind: 'waiting', reason: 'loading', ahead: waiting };
+  if (!supervisor.loaded(refOf(model))) return { kind: 'waiting', reason: 'loading', ahead: waiting };
   return running + waiting > 0 ? { kind: 'waiting', reason: 'queue', ahead: running + waiting } : undefined;
 }
 

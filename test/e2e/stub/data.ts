@@ -90,6 +90,7 @@ export function makeState(): AppState {
     version: '0.0.1',
     loaded: [],
     downloads: [],
+    modelsVersion: 0,
     engineBuild: '0.0.1+stub',
     url: 'http://127.0.0.1:4327',
     active: {
@@ -116,7 +117,6 @@ export function makeState(): AppState {
     running: 0,
     waiting: 0,
     requestsServed: 12,
-    modelsVersion: 0,
     devices: [
       {
         id: 'cpu',

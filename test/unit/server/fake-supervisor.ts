@@ -3,7 +3,7 @@ import type { Abilities, GenerationEvent, Loaded, ModelInfo, Part } from '../../
 import type { FinishReason, TokenLogprob, Usage } from '../../../electron/contract/chat';
 import type { ActiveModel } from '../../../electron/contract/own';
 import { HearthError, type ErrorShape } from '../../../electron/contract/errors';
-import type { GenerateWork, ModelRef, Supervisor } from '../../../electron/supervisor/types';
+import type { GenerateWork, LoadWish, ModelRef, Supervisor } from '../../../electron/supervisor/types';
 
 export const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -96,6 +96,7 @@ export class FakeSupervisor implements Supervisor {
   /** Generations that were cut off. */
   readonly cancelled: string[] = [];
   readonly loads: string[] = [];
+  readonly wishes: (LoadWish | undefined)[] = [];
   script: Script = says(['Hello', ' there.']);
   model: ActiveModel | undefined;
   private readonly listeners = new Set<() => void>();
@@ -103,8 +104,19 @@ export class FakeSupervisor implements Supervisor {
   private done = 0;
 
   active = () => this.model;
-  loaded = (): Loaded | undefined => {
-    if (this.model?.state !== 'ready') return undefined;
+  models = () => (this.model?.state === 'ready' ? [this.model] : []);
+  swap = () => undefined;
+  previous = () => undefined;
+  loadsGivenUp = 0;
+  cancelLoad = () => void (this.loadsGivenUp += 1);
+  idleMinutes = 0;
+  setIdleUnload = (minutes: number) => void (this.idleMinutes = minutes);
+  plan = async (): Promise<never> => {
+    throw new HearthError('internal', 'not scripted');
+  };
+  room = async () => ({ totalBytes: 16e9, freeBytes: 8e9, ownBytes: 0 });
+  loaded = (model?: ModelRef): Loaded | undefined => {
+    if (this.model?.state !== 'ready' || (model && model.name !== this.model.name)) return undefined;
     return {
       model: modelInfo(this.model.name),
       abilities,
@@ -129,8 +141,9 @@ export class FakeSupervisor implements Supervisor {
     for (const listener of this.listeners) listener();
   }
 
-  async load({ name }: ModelRef): Promise<Loaded> {
+  async load({ name }: ModelRef, wish?: LoadWish): Promise<Loaded> {
     this.loads.push(name);
+    this.wishes.push(wish);
     this.change({ name, state: 'ready', info: modelInfo(name), abilities, context: 4096, kernels: 'cpu/avx2' });
     return this.loaded() as Loaded;
   }

@@ -95,6 +95,32 @@ describe('models', () => {
     expect((await own(server, 'POST', '/models/unload')).status).toBe(204);
     expect(server.supervisor.active()).toBeUndefined();
   });
+
+  it('the wishes of a load reach it, and nothing but a wish that can be one', async () => {
+    const server = await startServer();
+    await own(server, 'POST', '/models/load', { model: 'plain', context: 2048, kvType: 'q8' });
+    expect(server.supervisor.wishes).toEqual([{ context: 2048, kvType: 'q8' }]);
+    expect((await own(server, 'POST', '/models/load', { model: 'plain', context: -1 })).status).toBe(400);
+  });
+
+  it('the button ends a load, and a model is unloaded by its name', async () => {
+    const server = await startServer();
+    expect((await own(server, 'POST', '/models/load/cancel')).status).toBe(204);
+    expect(server.supervisor.loadsGivenUp).toBe(1);
+    await own(server, 'POST', '/models/load', { model: 'plain' });
+    const unknown = await own(server, 'POST', '/models/unload', { model: 'plane' });
+    expect(unknown.body.error).toMatchObject({ code: 'model_not_found' });
+    expect(unknown.body.error.message).toContain('plain');
+    expect((await own(server, 'POST', '/models/unload', { model: 'plain' })).status).toBe(204);
+    expect(server.supervisor.active()).toBeUndefined();
+  });
+
+  it('the time after which idle models go is the one of the settings, at once', async () => {
+    const server = await startServer();
+    expect(server.supervisor.idleMinutes).toBe(0);
+    await own(server, 'PATCH', '/settings', { idleUnloadMinutes: 10 });
+    expect(server.supervisor.idleMinutes).toBe(10);
+  });
 });
 
 describe('settings', () => {

@@ -9,18 +9,23 @@ const FAKE = { path: fileURLToPath(new URL('../../fixtures/fake-runtime.mjs', im
 
 export interface Harness {
   supervisor: Supervisor;
+  /** Runtimes. */
   children: HostHandle[];
+  probes: HostHandle[];
 }
 
 export function harness(options: Partial<SupervisorOptions> = {}, env: Record<string, string> = {}): Harness {
   const children: HostHandle[] = [];
+  const probes: HostHandle[] = [];
   const fork = forkHosts(FAKE, env);
   const spawn: SpawnHost = (kind) => {
     const child = fork(kind);
-    children.push(child);
+    (kind === 'probe' ? probes : children).push(child);
     return child;
   };
-  return { supervisor: createSupervisor({ spawn, ...options }), children };
+  // Whatever else runs on this machine.
+  const memory = () => ({ totalBytes: 64e9, freeBytes: 64e9 });
+  return { supervisor: createSupervisor({ spawn, memory, ...options }), children, probes };
 }
 
 export interface Script {

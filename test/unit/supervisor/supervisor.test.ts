@@ -47,15 +47,16 @@ describe('loading', () => {
     expect(supervisor.active()).toMatchObject({ state: 'failed', error: { code: 'runtime_crashed' } });
   });
 
-  it('finishes running answers on the old model during a swap, then ends its process', async () => {
+  it('lets running answers go on while the next model loads beside the old one', async () => {
     const { supervisor, children } = start();
     await supervisor.load(model('/m/one'));
     const answer = collect(supervisor.generate(model('/m/one'), work({ tokens: 20, delayMs: 20 })));
     await pause(50);
     await supervisor.load(model('/m/two'));
-    expect((await answer).tokens).toHaveLength(20);
-    await until(() => !isAlive(children[0]?.pid));
     expect(supervisor.active()?.name).toBe('two');
+    expect((await answer).tokens).toHaveLength(20);
+    expect(isAlive(children[0]?.pid)).toBe(true);
+    expect(supervisor.models().map(({ name }) => name)).toEqual(['two', 'one']);
   });
 
   it('loads the model that a request needs', async () => {
@@ -81,6 +82,74 @@ describe('loading', () => {
   });
 });
 
+describe('two models that may not be in memory together', () => {
+  const one = model('/m/one-4gb');
+  const two = model('/m/two-4gb');
+  const narrow = { budgetBytes: 7e9 };
+
+  it('take turns: running words are finished first, and it is said what is waited for', async () => {
+    const { supervisor, children } = start(narrow);
+    const whole = await collect(supervisor.generate(one, work({ tokens: 30 })));
+    const running = collect(supervisor.generate(one, work({ tokens: 30, delayMs: 20 })));
+    await pause(50);
+    const next = collect(supervisor.generate(two, work({ tokens: 3 })));
+    await until(() => supervisor.swap() !== undefined);
+    expect(supervisor.swap()).toMatchObject({ to: 'two-4gb', runningOn: 'one-4gb', waiting: 1 });
+    expect(supervisor.active()).toMatchObject({ name: 'one-4gb', state: 'ready' });
+    expect((await running).text).toBe(whole.text);
+    expect((await next).end?.reason).toBe('stop');
+    expect(supervisor.previous()).toBe('one-4gb');
+    expect(children.map(({ pid }) => isAlive(pid))).toEqual([false, true]);
+  });
+
+  it('let somebody who waits for the other one go within 300 ms', { retry: 2 }, async () => {
+    const { supervisor } = start(narrow);
+    const running = collect(supervisor.generate(one, work({ tokens: 40, delayMs: 20 })));
+    await until(() => supervisor.queue().running === 1);
+    const controller = new AbortController();
+    const waiting = collect(supervisor.generate(two, work({ tokens: 3 }), controller.signal));
+    await until(() => supervisor.swap() !== undefined);
+    const before = Date.now();
+    controller.abort();
+    expect((await waiting).end?.reason).toBe('cancelled');
+    expect(Date.now() - before).toBeLessThan(300);
+    expect((await running).tokens).toHaveLength(40);
+    expect(supervisor.swap()).toBeUndefined();
+    expect(supervisor.active()?.name).toBe('one-4gb');
+  });
+
+  it('bring the old one back where the new one cannot be loaded', async () => {
+    const { supervisor } = start(narrow);
+    await supervisor.load(one, { context: 2048 });
+    await expect(supervisor.load(model('/m/broken-4gb'))).rejects.toMatchObject({ code: 'bad_file' });
+    expect((await collect(supervisor.generate(one, work({ tokens: 3 })))).end?.reason).toBe('stop');
+    expect(supervisor.active()).toMatchObject({ name: 'one-4gb', context: 2048 });
+  });
+
+  it('are not tried where neither shrinking nor unloading is enough', async () => {
+    const { supervisor, children } = start(narrow);
+    await supervisor.load(one);
+    await expect(supervisor.load(model('/m/huge-9gb'))).rejects.toMatchObject({ code: 'out_of_ram', available: 7e9 });
+    expect(children).toHaveLength(1);
+    expect(supervisor.active()).toMatchObject({ name: 'one-4gb', state: 'ready', error: { code: 'out_of_ram' } });
+  });
+
+  it('can be, where what the idle one remembers shrinks', async () => {
+    const grants: string[] = [];
+    const { supervisor } = start({
+      budgetBytes: 9.1e9,
+      log: (_, text) => text.startsWith('granted') && grants.push(text),
+    });
+    await supervisor.load(one);
+    await supervisor.load(two);
+    await until(() => grants.length === 3);
+    expect(supervisor.models().map(({ name }) => name)).toEqual(['two-4gb', 'one-4gb']);
+    const granted = supervisor.models().map(({ kvGrantBytes }) => kvGrantBytes ?? 0);
+    expect(granted.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(1.1e9);
+    expect(Math.min(...granted)).toBeGreaterThanOrEqual(256e6);
+  });
+});
+
 describe('unloading', () => {
   it('leaves no process behind', async () => {
     const { supervisor, children } = start();
@@ -100,11 +169,11 @@ describe('unloading', () => {
   });
 
   it('close ends the probe and every runtime', async () => {
-    const { supervisor, children } = start();
+    const { supervisor, children, probes } = start();
     await supervisor.load(model('/m/one'));
     await supervisor.probe.devices();
     await supervisor.close();
-    expect(children.map((child) => isAlive(child.pid))).toEqual([false, false]);
+    expect([...children, ...probes].map((child) => isAlive(child.pid))).toEqual([false, false]);
   });
 });
 

@@ -1,0 +1,388 @@
+// Which models are in memory, and the way in and out: one load at a time, room made for it, everybody let in when it is there.
+// What fits is broker.ts's to say and whose turn it is swap.ts's; the loop, the states and the invariants: design.md.
+import { HearthError } from '../contract/errors';
+import type { Loaded, LoadPhase, LogLevel } from '../contract/runtime';
+import { expired, place, regrow, relieve, type Ask, type Grant, type Tenant } from './broker';
+import { RESERVE_BYTES } from './fit';
+import { seenIn, type Knowledge, type Seen } from './knowledge';
+import type { MachineMemory } from './memory';
+import type { ModelHost } from './model-host';
+import { Resident } from './resident';
+import { letsIn } from './swap';
+import { askOf, boundsOf, termsOf, termsWished, type HostLoad, type Known, type Terms } from './terms';
+import type { LoadWish, ModelRef } from './types';
+import { Wants, givenUp, type Waiter, type Want } from './wants';
+
+export interface ResidencyOptions {
+  /** A host that calls back at its changes, and while it loads. */
+  createHost(ref: ModelRef, load: Partial<HostLoad>, onPhase: (phase: LoadPhase, fraction: number) => void): ModelHost;
+  knowledge: Knowledge;
+  /** For every load. */
+  load: Partial<HostLoad>;
+  /** Most requests with a runtime at once. */
+  slots: number;
+  memory(): MachineMemory;
+  /** All models together take no more; absent: what the machine has. */
+  budgetBytes?: number;
+  onChange(): void;
+  onLoaded(ref: ModelRef, loaded: Loaded): void;
+  onFailed(error: HearthError): void;
+  log(level: LogLevel, text: string): void;
+}
+
+interface Loading {
+  want: Want;
+  controller: AbortController;
+  phase?: LoadPhase;
+  fraction?: number;
+}
+
+export class Residency {
+  readonly residents = new Map<string, Resident>();
+  readonly wants = new Wants();
+  foreground: Resident | undefined;
+  /** In the foreground before this one. */
+  previous: ModelRef | undefined;
+  loading: Loading | undefined;
+  /** The last load that failed, until the next one begins. */
+  failure: { ref: ModelRef; error: HearthError } | undefined;
+  private lastForeground: ModelRef | undefined;
+  private leaving = 0;
+  private closed = false;
+  private readonly seen = new Map<Resident, Seen>();
+
+  constructor(private readonly options: ResidencyOptions) {}
+
+  /** In memory, and letting requests in. */
+  open(ref: ModelRef): Resident | undefined {
+    const resident = this.residents.get(ref.path);
+    return resident?.usable && !this.isHeld(resident) ? resident : undefined;
+  }
+
+  /** Waits for the model, loading it where needed. Gives how to leave. */
+  request(ref: ModelRef, waiter: Waiter): () => void {
+    const want = this.wants.join(ref);
+    want.requests.add(waiter);
+    this.pump();
+    return () => this.leave(want, waiter);
+  }
+
+  /** Makes the model the foreground. Loads that nobody but their asker waits for are given up for it. */
+  summon(ref: ModelRef, wish: LoadWish, waiter: Waiter): void {
+    const want = this.wants.join(ref);
+    for (const other of this.wants.all()) {
+      if (other === want || other.requests.size > 0) continue;
+      want.displaced ??= other.displaced;
+      this.drop(other, givenUp(other.ref), false);
+    }
+    want.explicit = true;
+    want.wish = { ...want.wish, ...wish };
+    want.loaders.add(waiter);
+    this.pump();
+  }
+
+  /** Gives up the load under way, or the one that waits for room. */
+  cancelLoad(): void {
+    const want = this.loading?.want ?? this.wants.next();
+    if (want) this.drop(want, givenUp(want.ref));
+    this.pump();
+  }
+
+  /** Ends this model, its answers included; without a name, the one in the foreground and every load. */
+  async unload(ref?: ModelRef): Promise<void> {
+    for (const want of this.wants.all()) {
+      if (!ref || want.ref.path === ref.path) this.drop(want, givenUp(want.ref), false);
+    }
+    if (!ref) this.failure = undefined;
+    const resident = ref ? this.residents.get(ref.path) : this.foreground;
+    if (resident) await this.end(resident);
+    this.promote();
+    this.changed();
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    for (const want of this.wants.all()) this.drop(want, givenUp(want.ref), false);
+    await Promise.all([...this.residents.values()].map((resident) => this.end(resident)));
+  }
+
+  /** From time to time: what has been idle for long goes, and where other programs need memory, what is idle gives way. */
+  tick(idleMs: number): void {
+    const tenants = this.tenants();
+    const { shrink, evict } = relieve(tenants, RESERVE_BYTES - this.options.memory().freeBytes);
+    this.grantAll(shrink);
+    for (const path of new Set([...expired(tenants, idleMs, Date.now()), ...evict])) {
+      const resident = this.residents.get(path);
+      if (!resident || resident.ending) continue;
+      this.options.log(
+        'info',
+        `${resident.ref.name} is unloaded: ${evict.includes(path) ? 'the memory is needed' : 'idle'}`,
+      );
+      void this.end(resident).then(() => this.promote());
+    }
+  }
+
+  /** A host has changed: somebody may go on. */
+  changed(): void {
+    for (const resident of this.residents.values()) if (resident.busy) resident.lastUsedAt = Date.now();
+    this.pump();
+    this.options.onChange();
+  }
+
+  /** Asks every runtime what it holds. */
+  async sample(): Promise<void> {
+    await Promise.all([...this.residents.values()].map((resident) => this.look(resident)));
+  }
+
+  tenants(): Tenant[] {
+    return [...this.residents.values()].map((resident) => resident.tenant()).filter((tenant) => tenant !== undefined);
+  }
+
+  /** Held by our own models beside mapped files. */
+  heldNow(): number {
+    return [...this.residents.values()].reduce((sum, resident) => sum + resident.heldNow, 0);
+  }
+
+  limit(): number {
+    const machine = this.options.memory().freeBytes + this.heldNow() - RESERVE_BYTES;
+    return Math.max(0, Math.min(machine, this.options.budgetBytes ?? Infinity));
+  }
+
+  /** What this model would ask of the broker. */
+  askFor(path: string, wish: LoadWish, known: Known): Ask {
+    const { load, slots } = this.options;
+    return askOf(path, known, termsWished(wish, load), { limit: this.limit(), slots });
+  }
+
+  private isHeld(resident: Resident): boolean {
+    const want = this.wants.next();
+    return want !== undefined && want.waitsFor.includes(resident) && !letsIn(want, Date.now());
+  }
+
+  private leave(want: Want, waiter: Waiter): void {
+    want.requests.delete(waiter);
+    if (want.isIdle && this.wants.has(want)) this.drop(want, givenUp(want.ref));
+    this.pump();
+  }
+
+  /** Takes a want back and tells its waiters why; a load for it ends. What went for it comes again, where `restores`. */
+  private drop(want: Want, error: HearthError, restores = true): void {
+    this.wants.remove(want);
+    if (this.loading?.want === want) this.loading.controller.abort();
+    for (const waiter of want.waiters) waiter.fail(error);
+    if (restores) this.restore(want);
+  }
+
+  private restore({ displaced }: Want): void {
+    if (!displaced || this.foreground || this.closed) return;
+    const want = this.wants.join(displaced.ref);
+    want.kept = true;
+    want.wish = { ...displaced.wish, ...want.wish };
+  }
+
+  /** The one step of the loop: does what can be done for the model whose turn it is, or nothing. */
+  private pump(): void {
+    if (this.closed || this.loading || this.leaving > 0) return;
+    const want = this.wants.next();
+    if (!want) {
+      this.grantAll(worthwhile(regrow(this.tenants(), this.limit()), this.residents));
+      return;
+    }
+    const resident = this.residents.get(want.ref.path) ?? this.sameContent(want);
+    if (resident?.usable && !resident.differsFrom(want.wish)) {
+      this.serve(want, resident);
+      this.pump();
+    } else if (want.ref.remote !== undefined) void this.bring(want, undefined);
+    else if (!want.known) void this.plan(want);
+    else this.makeRoom(want, want.known);
+  }
+
+  /** One model under two paths is loaded once. */
+  private sameContent({ known }: Want): Resident | undefined {
+    const modelId = known?.plan.model.modelId;
+    if (modelId === undefined) return undefined;
+    return [...this.residents.values()].find(({ terms, usable }) => usable && terms?.plan.model.modelId === modelId);
+  }
+
+  private async plan(want: Want): Promise<void> {
+    if (want.planning) return;
+    want.planning = true;
+    this.failure = undefined;
+    try {
+      const plan = await this.options.knowledge.plan(want.ref.path);
+      want.known = { plan, experience: await this.options.knowledge.experience(plan) };
+    } catch (error) {
+      if (this.wants.has(want)) this.fail(want, error);
+    }
+    this.changed();
+  }
+
+  private makeRoom(want: Want, known: Known): void {
+    const ask = this.askFor(want.ref.path, want.wish, known);
+    const placement = place(ask, this.tenants(), this.limit());
+    want.waitsFor = [];
+    switch (placement.kind) {
+      case 'wait':
+        want.waitsFor = this.named(placement.paths);
+        return;
+      case 'refuse':
+        this.fail(want, noRoom(placement));
+        return this.pump();
+      case 'evict':
+        for (const resident of this.named(placement.paths)) void this.displace(resident, want);
+        return;
+      case 'grant':
+        this.grantAll(placement.shrink);
+        void this.bring(want, termsOf(ask, known, termsWished(want.wish, this.options.load), placement.kvBytes));
+    }
+  }
+
+  private named(paths: readonly string[]): Resident[] {
+    return paths.map((path) => this.residents.get(path)).filter((resident) => resident !== undefined);
+  }
+
+  private async displace(resident: Resident, want: Want): Promise<void> {
+    if (resident === this.foreground) want.displaced = resident;
+    await this.end(resident);
+    this.changed();
+  }
+
+  private async bring(want: Want, terms: Terms | undefined): Promise<void> {
+    const { ref } = want;
+    const loading: Loading = { want, controller: new AbortController() };
+    this.loading = loading;
+    this.failure = undefined;
+    const { signal } = loading.controller;
+    try {
+      await this.clear(ref.path);
+      if (signal.aborted) throw givenUp(ref);
+      const resident = await this.boot(loading, terms);
+      this.residents.set(ref.path, resident);
+      if (this.wants.has(want)) this.serve(want, resident);
+    } catch (error) {
+      if (this.wants.has(want)) this.fail(want, signal.aborted ? givenUp(ref) : error);
+    } finally {
+      this.loading = undefined;
+      this.changed();
+    }
+  }
+
+  /** What is left of a model that failed. */
+  private async clear(path: string): Promise<void> {
+    const old = this.residents.get(path);
+    if (old) await this.end(old);
+  }
+
+  private async boot(loading: Loading, terms: Terms | undefined): Promise<Resident> {
+    const { ref, wish } = loading.want;
+    const load = terms && { ...this.options.load, kvType: wish.kvType ?? this.options.load.kvType, ...boundsOf(terms) };
+    const host = this.options.createHost(ref, load ?? {}, (phase, fraction) => {
+      Object.assign(loading, { phase, fraction });
+      this.options.onChange();
+    });
+    const { signal } = loading.controller;
+    const giveUp = () => void host.close();
+    signal.addEventListener('abort', giveUp, { once: true });
+    try {
+      const loaded = await host.start();
+      if (terms) host.grant(terms.kvGrant);
+      const resident = new Resident(ref, wish, host, terms);
+      await this.look(resident);
+      if (signal.aborted) throw givenUp(ref);
+      this.options.onLoaded(ref, loaded);
+      return resident;
+    } catch (error) {
+      await host.close();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+    }
+  }
+
+  /** Everybody who waited is let in, at once and together. */
+  private serve(want: Want, resident: Resident): void {
+    this.wants.remove(want);
+    if (want.explicit || !this.foreground) this.show(resident);
+    resident.lastUsedAt = Date.now();
+    // What the first one does must not make the model look idle to the others.
+    resident.holding(() => {
+      for (const waiter of want.waiters) waiter.begin(resident);
+    });
+  }
+
+  private fail(want: Want, thrown: unknown): void {
+    const { ref } = want;
+    const { code, message, ...detail } = HearthError.from(thrown).toShape();
+    const text = message.includes(ref.name) ? message : `${ref.name}: ${message}`;
+    const error = new HearthError(code, text, { ...detail, cause: thrown });
+    if (code !== 'cancelled') {
+      this.failure = { ref, error };
+      this.options.onFailed(error);
+    }
+    this.drop(want, error);
+  }
+
+  private show(resident: Resident): void {
+    if (this.lastForeground && this.lastForeground.path !== resident.ref.path) this.previous = this.lastForeground;
+    this.lastForeground = resident.ref;
+    this.foreground = resident;
+  }
+
+  /** Without a model in the foreground, the one that was used last comes there, unless another is on its way. */
+  private promote(): void {
+    if (this.foreground || this.wants.next()) return;
+    const usable = [...this.residents.values()].filter((resident) => resident.usable);
+    const latest = usable.sort((one, two) => two.lastUsedAt - one.lastUsedAt)[0];
+    if (latest) this.show(latest);
+    this.options.onChange();
+  }
+
+  private end(resident: Resident): Promise<void> {
+    if (resident.ending) return resident.ending;
+    this.leaving += 1;
+    if (this.foreground === resident) this.foreground = undefined;
+    resident.ending = this.takeDown(resident).finally(() => (this.leaving -= 1));
+    return resident.ending;
+  }
+
+  private async takeDown(resident: Resident): Promise<void> {
+    const { ref, host, terms } = resident;
+    await host.close();
+    if (this.residents.get(ref.path) === resident) this.residents.delete(ref.path);
+    this.seen.delete(resident);
+    if (terms) await this.options.knowledge.remember(terms.plan.model.modelId).catch(() => undefined);
+  }
+
+  private grantAll(grants: readonly Grant[]): void {
+    for (const { path, kvBytes } of grants) this.residents.get(path)?.grant(kvBytes);
+  }
+
+  private async look(resident: Resident): Promise<void> {
+    if (resident.host.state !== 'ready') return;
+    try {
+      resident.stats = await resident.host.stats();
+    } catch {
+      return; // it died or is closing: its exit is handled where it is known
+    }
+    if (!resident.terms) return;
+    const { plan } = resident.terms;
+    const seen = seenIn(resident.stats, plan.kv.prefillRows, this.seen.get(resident));
+    this.seen.set(resident, seen);
+    this.options.knowledge.see(plan.model.modelId, seen);
+  }
+}
+
+function noRoom(amount: { needed: number; available: number }): HearthError {
+  const [needed, available] = [amount.needed, amount.available].map((bytes) => (bytes / 1e9).toFixed(1));
+  return new HearthError('out_of_ram', `The model needs ${needed} GB of memory; ${available} GB can be had.`, amount);
+}
+
+/** A grant that grows by little is not worth a message. */
+const STEP_BYTES = 32e6;
+
+function worthwhile(grants: readonly Grant[], residents: ReadonlyMap<string, Resident>): Grant[] {
+  return grants.filter(({ path, kvBytes }) => {
+    const terms = residents.get(path)?.terms;
+    return terms && (kvBytes >= terms.kvMax || kvBytes - terms.kvGrant >= STEP_BYTES);
+  });
+}

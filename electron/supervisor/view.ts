@@ -1,0 +1,58 @@
+// What others see of the models in memory: plain data, put together from hosts, terms and samples. Pure.
+import type { ActiveModel } from '../contract/own';
+import type { HearthError } from '../contract/errors';
+import type { Stats } from '../contract/runtime';
+import type { Resident } from './resident';
+import type { Want } from './wants';
+
+export function describe(resident: Resident, lastFailure?: HearthError): ActiveModel {
+  const { host, ref, terms, stats } = resident;
+  const { loaded, running, waiting } = host;
+  const state = resident.ending
+    ? 'unloading'
+    : host.state === 'ready' || host.state === 'failed'
+      ? host.state
+      : ('loading' as const);
+  const error = host.error ?? lastFailure;
+  return {
+    name: ref.name,
+    state,
+    running,
+    waiting,
+    lastUsedAt: resident.lastUsedAt,
+    ...(loaded && {
+      info: loaded.model,
+      abilities: loaded.abilities,
+      context: loaded.context,
+      kernels: loaded.kernels,
+      defaultTemperature: loaded.defaultTemperature,
+    }),
+    ...(terms && { weightBytes: terms.plan.weightBytes, kvGrantBytes: terms.kvGrant, heldBytes: terms.heldBytes }),
+    ...(stats && { heldBytes: stats.rssAnonBytes }),
+    ...(error && { error: error.toShape() }),
+  };
+}
+
+/** A model on its way. */
+export function describeComing(want: Want, { phase, fraction }: Pick<ActiveModel, 'phase' | 'fraction'>): ActiveModel {
+  return {
+    name: want.ref.name,
+    state: 'loading',
+    waiting: want.requests.size,
+    ...(phase && { phase }),
+    ...(fraction !== undefined && { fraction }),
+  };
+}
+
+/** The numbers of all runtimes as if they were one; those of the requests, too. */
+export function together(all: readonly Stats[]): Stats | undefined {
+  const [first, ...others] = all;
+  if (!first) return undefined;
+  return others.reduce((sum, next) => {
+    const misses = { ...sum.cacheMisses };
+    for (const [reason, count] of Object.entries(next.cacheMisses)) misses[reason] = (misses[reason] ?? 0) + count;
+    const numbers = Object.entries(next).filter((entry): entry is [string, number] => typeof entry[1] === 'number');
+    const added = numbers.map(([key, value]) => [key, Number(sum[key as keyof Stats]) + value]);
+    return { ...sum, ...(Object.fromEntries(added) as Partial<Stats>), cacheMisses: misses };
+  }, first);
+}

@@ -1,0 +1,98 @@
+// What is promised of a model's memory before its load, held against what the runtime takes when a conversation fills its context.
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { entry } from '../../electron/entries';
+import { parseStatus } from '../../electron/runtime/process-memory';
+import { heldBytesOf, kvBytesOf } from '../../electron/supervisor/fit';
+import { forkHosts, type HostHandle } from '../../electron/supervisor/host';
+import { createSupervisor, type SupervisorOptions } from '../../electron/supervisor/supervisor';
+import type { Supervisor } from '../../electron/supervisor/types';
+import { missingOracles, smollm2 } from '../oracles/oracle';
+import { collect } from '../unit/supervisor/harness';
+import { missing, modelPath } from './engine-model';
+
+/** A large model of your own to measure, e.g. of gpt-oss-20b's shape. */
+const large = process.env['HEARTH_LARGE_MODEL'];
+const LOOK_MS = 10;
+
+async function withSupervisor<T>(
+  options: Partial<SupervisorOptions>,
+  use: (supervisor: Supervisor, runtimes: HostHandle[]) => Promise<T>,
+): Promise<T> {
+  const fork = forkHosts(entry('runtime'));
+  const runtimes: HostHandle[] = [];
+  const supervisor = createSupervisor({
+    ...options,
+    spawn: (kind) => {
+      const child = fork(kind);
+      if (kind === 'runtime') runtimes.push(child);
+      return child;
+    },
+  });
+  try {
+    return await use(supervisor, runtimes);
+  } finally {
+    await supervisor.close();
+  }
+}
+
+/** The most anonymous memory of a runtime that loads the model and fills its context with one conversation. */
+function peakOf(path: string, context: number): Promise<number> {
+  return withSupervisor({}, async (supervisor, runtimes) => {
+    let peak = 0;
+    const timer = setInterval(() => {
+      const file = `/proc/${runtimes[0]?.pid}/status`;
+      if (existsSync(file)) peak = Math.max(peak, parseStatus(readFileSync(file, 'utf8'))?.rssAnonBytes ?? 0);
+    }, LOOK_MS);
+    try {
+      const model = { name: 'measured', path };
+      const loaded = await supervisor.load(model, { context });
+      expect(loaded.context).toBe(context);
+      const { vocabulary } = loaded.model;
+      const tokens = Array.from({ length: context - 20 }, (_, i) => (i * 7919 + 13) % vocabulary);
+      const work = { input: { kind: 'tokens' as const, tokens }, sampling: { seed: 1, temperature: 1 }, maxTokens: 16 };
+      expect((await collect(supervisor.generate(model, work))).end?.error).toBeUndefined();
+      return peak;
+    } finally {
+      clearInterval(timer);
+    }
+  });
+}
+
+const models: { name: string; path: () => string; contexts: number[]; skipped: boolean }[] = [
+  { name: 'the starter', path: () => modelPath, contexts: [512, 2048, 4096], skipped: false },
+  { name: 'SmolLM2', path: smollm2, contexts: [512, 2048, 8192], skipped: Boolean(missingOracles) },
+  { name: 'a large model', path: () => large ?? '', contexts: [512, 1024, 2048], skipped: large === undefined },
+];
+
+describe.skipIf(missing || process.platform !== 'linux')('the estimate of memory', () => {
+  for (const { name, path, contexts, skipped } of models) {
+    for (const context of contexts) {
+      it.skipIf(skipped)(
+        `of ${name} with a context of ${context} is right within 5 %, or 100 MB`,
+        { timeout: 600_000 },
+        async () => {
+          const plan = await withSupervisor({}, (supervisor) => supervisor.probe.plan(path()));
+          const expected = heldBytesOf(plan) + kvBytesOf(plan, context, 'f16');
+          const peak = await peakOf(path(), context);
+          console.log(
+            `${name}, context ${context}: expected ${(expected / 1e6).toFixed(0)} MB, took ${(peak / 1e6).toFixed(0)} MB`,
+          );
+          expect(Math.abs(expected - peak)).toBeLessThanOrEqual(Math.max(0.05 * peak, 100e6));
+        },
+      );
+    }
+  }
+
+  it('counts the blocks of a conversation as the engine does: not one too few, not one too many', async () => {
+    const plan = await withSupervisor({}, (supervisor) => supervisor.probe.plan(modelPath));
+    const model = { name: 'starter', path: modelPath };
+    for (const context of [300, 1000, 4096]) {
+      const kvBytes = kvBytesOf(plan, context, 'f16');
+      const load = (bytes: number) =>
+        withSupervisor({ load: { context, kvBytes: bytes } }, (supervisor) => supervisor.load(model));
+      expect((await load(kvBytes)).context).toBe(context);
+      await expect(load(kvBytes - 1)).rejects.toMatchObject({ code: 'out_of_ram' });
+    }
+  });
+});
