@@ -9,6 +9,7 @@ const ENTRIES = {
   cli: 'electron/cli/index.ts',
   runtime: 'electron/runtime/index.ts',
   'store-worker': 'electron/store/worker.ts',
+  'file-worker': 'electron/library/file-worker.ts',
 };
 
 export default defineConfig(({ mode }) =>

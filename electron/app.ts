@@ -4,19 +4,23 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { HearthError } from './contract/errors';
+import type { LocationKind } from './contract/models';
 import type { ServerFile } from './contract/own';
 import type { LoadOptions } from './contract/runtime';
 import type { Library, LibraryModel } from './library/types';
 import { createLibrary } from './library/library';
-import { dataDirAt, dataDirPath, openDataDir, type DataDir } from './app/data-dir';
+import { isWithin } from './library/walk';
+import { appFolders, dataDirAt, dataDirPath, openDataDir, portableDataDir, type DataDir } from './app/data-dir';
 import { clearKvCache, kvCache } from './app/kv-cache';
+import { createLocations } from './app/locations';
 import { openLog, type Log } from './app/log';
 import { resources, type Resources } from './app/resources';
 import { ServerLock, livingServer } from './app/server-file';
-import { entry } from './entries';
+import { appRoot, entry } from './entries';
 import { createServer } from './server/server';
 import { DEFAULT_PORT, type Server } from './server/types';
 import { openStore } from './store/open';
+import { peek } from './store/peek';
 import type { Store } from './store/types';
 import { forkHosts, type SpawnHost } from './supervisor/host';
 import { createMatrix, type Matrix } from './supervisor/matrix/matrix';
@@ -65,7 +69,7 @@ interface Services {
 
 /** Throws HearthError{already_running | port_in_use | database_error}, with nothing left open. */
 export async function startApp(options: AppOptions = {}): Promise<App> {
-  const dir = openDataDir(dataDirPath(options.dataDir));
+  const dir = openDataDir(dataDirOf(options.dataDir));
   const shipped = resources();
   const token = randomBytes(32).toString('base64url');
   const lock = await ServerLock.take(dir.serverFile, token, shipped.version);
@@ -104,10 +108,13 @@ async function buildServices(
     store,
     ...(options.budgetBytes !== undefined && { budgetBytes: options.budgetBytes }),
     log: (level, text) => log[level](text),
-    load: { ...(options.diskCache !== false && kvCache(dir)), ...options.load },
+    // Asked for at each load: the cache may have been moved.
+    get load() {
+      return { ...(options.diskCache !== false && kvCache(dir)), ...options.load };
+    },
   });
   closing.push(() => supervisor.close());
-  const library = createLibrary({ folders: [dir.models], builtin: shipped.models, probe: supervisor.probe });
+  const library = await liveLibrary(dir, shipped, store, supervisor);
   closing.push(() => library.close());
   const matrix = createMatrix({
     store,
@@ -116,6 +123,8 @@ async function buildServices(
     log: (text) => log.warn(text),
   });
   closing.push(() => matrix.close());
+  const locations = createLocations({ dir, library, store, log, obstacle: (what) => obstacle(what, dir, supervisor) });
+  closing.push(() => locations.close());
   const server = await createServer({
     supervisor,
     library,
@@ -124,12 +133,39 @@ async function buildServices(
     telemetry,
     token,
     version: shipped.version,
-    modelsFolder: dir.models,
+    modelsFolder: () => dir.models,
+    locations,
     ...(shipped.page && { staticDir: shipped.page }),
     log,
   });
   closing.push(() => server.close());
   return { dir, log, store, supervisor, library, matrix, server };
+}
+
+async function liveLibrary(dir: DataDir, shipped: Resources, store: Store, supervisor: Supervisor): Promise<Library> {
+  const [{ modelFolders, aliases }, memory] = await Promise.all([store.settings(), store.libraryMemory()]);
+  return createLibrary({
+    own: dir.models,
+    settings: { folders: modelFolders, aliases },
+    builtin: shipped.models,
+    probe: supervisor.probe,
+    memory,
+    store,
+    version: shipped.version,
+    live: {
+      busy: () =>
+        supervisor.queue().running + supervisor.queue().waiting > 0 || supervisor.active()?.state === 'loading',
+    },
+  });
+}
+
+/** What a loaded model holds open stays where it is. */
+function obstacle(what: LocationKind, dir: DataDir, supervisor: Supervisor): HearthError | undefined {
+  const active = supervisor.active();
+  const concerned = [...supervisor.models(), ...(active?.state === 'loading' ? [active] : [])].find(
+    ({ info }) => what === 'cache' || (what === 'models' && (!info || isWithin(info.path, dir.models))),
+  );
+  return concerned && new HearthError('model_in_use', `${concerned.name} is loaded.`);
 }
 
 /** Where the port is taken, by whatever program, the next free one will do, and is said aloud. */
@@ -194,13 +230,21 @@ export interface Engine {
 
 /** Models and runtimes without server, database and lock: for commands that do one thing and end. Creates no folder. */
 export function openEngine(options: EngineOptions = {}): Engine {
-  const dir = dataDirAt(dataDirPath(options.dataDir));
+  const dir = dataDirAt(dataDirOf(options.dataDir));
   const shipped = resources();
   const supervisor = createSupervisor({
     spawn: forkHosts(entry('runtime')),
     ...(options.load && { load: options.load }),
   });
-  const library = createLibrary({ folders: [dir.models], builtin: shipped.models, probe: supervisor.probe });
+  const known = peek(dir.database);
+  const library = createLibrary({
+    own: dir.models,
+    ...(known && { settings: { folders: known.settings.modelFolders, aliases: known.settings.aliases } }),
+    ...(known && { memory: known.memory }),
+    builtin: shipped.models,
+    probe: supervisor.probe,
+    version: shipped.version,
+  });
   const close = onceOnly(async () => {
     library.close();
     await supervisor.close();
@@ -221,7 +265,7 @@ export interface Checker extends Engine {
 
 /** An engine with the matrix of the data directory, for `hearth check`. Throws HearthError{already_running}. */
 export async function openChecker(options: EngineOptions = {}): Promise<Checker> {
-  const dir = openDataDir(dataDirPath(options.dataDir));
+  const dir = openDataDir(dataDirOf(options.dataDir));
   const lock = await ServerLock.take(dir.serverFile, randomBytes(32).toString('base64url'), appVersion());
   const engine = openEngine(options);
   const closing: (() => Promise<unknown> | void)[] = [() => lock.release(), () => engine.close()];
@@ -240,18 +284,28 @@ export async function openChecker(options: EngineOptions = {}): Promise<Checker>
   }
 }
 
+/** The data directory that was asked for, or the usual one. */
+export function dataDirOf(asked: string | undefined): string {
+  return dataDirPath(asked, process.env, process.platform, appFolders(appRoot()));
+}
+
+/** Where a portable app keeps everything, the window's own data too. */
+export function portableData(): string | undefined {
+  return portableDataDir(appFolders(appRoot()));
+}
+
 export function appVersion(): string {
   return resources().version;
 }
 
 /** Forgets what models have read. Throws nothing where there is nothing. */
 export function clearCache(dataDir?: string): void {
-  clearKvCache(dataDirAt(dataDirPath(dataDir)));
+  clearKvCache(dataDirAt(dataDirOf(dataDir)));
 }
 
 /** The Hearth that runs on this data directory, if there is one. */
 export function runningServer(dataDir?: string): Promise<ServerFile | undefined> {
-  return livingServer(dataDirAt(dataDirPath(dataDir)).serverFile);
+  return livingServer(dataDirAt(dataDirOf(dataDir)).serverFile);
 }
 
 function onceOnly(effect: () => Promise<void>): () => Promise<void> {

@@ -11,9 +11,13 @@ export interface Entry {
   execArgv: string[];
 }
 
-export type EntryName = 'runtime' | 'store-worker';
+export type EntryName = 'runtime' | 'store-worker' | 'file-worker';
 
-const SOURCES: Record<EntryName, string> = { runtime: 'runtime/index.ts', 'store-worker': 'store/worker.ts' };
+const SOURCES: Record<EntryName, string> = {
+  runtime: 'runtime/index.ts',
+  'store-worker': 'store/worker.ts',
+  'file-worker': 'library/file-worker.ts',
+};
 
 const here = dirname(fileURLToPath(import.meta.url));
 const fromSources = import.meta.url.endsWith('.ts');

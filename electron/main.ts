@@ -1,7 +1,7 @@
 // Entry under Electron: hands `electron` and the app to the shell.
 import { join } from 'node:path';
 import * as electron from 'electron';
-import { startApp } from './app';
+import { portableData, startApp } from './app';
 import { ENVIRONMENT } from './contract/runtime';
 import { entry } from './entries';
 import { startShell } from './shell/shell';
@@ -12,6 +12,9 @@ const parent = { [ENVIRONMENT.parent]: String(process.pid) };
 const addon: Record<string, string> = electron.app.isPackaged
   ? { [ENVIRONMENT.addon]: join(process.resourcesPath, 'engine', 'hearth.node') }
   : {};
+
+const portable = portableData();
+if (portable !== undefined) electron.app.setPath('userData', join(portable, 'window'));
 
 await startShell(electron, {
   argv: process.argv,

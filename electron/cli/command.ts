@@ -9,6 +9,7 @@ import { load, ps, unload } from './load';
 import { logits } from './logits';
 import { ls } from './ls';
 import { processIo, report, type Io } from './report';
+import { rm } from './rm';
 import { run } from './run';
 import { serve } from './serve';
 
@@ -39,6 +40,7 @@ function hearthCommand(io: Io, done: Done): Command {
   addBench(program, io);
   addCheck(program, io, done);
   addLs(program, io);
+  addRm(program, io, done);
   addMemory(program, io, done);
   addDoctor(program, io, done);
   addCache(program, io);
@@ -124,6 +126,15 @@ function addLs(program: Command, io: Io): void {
     .option('--json', 'one JSON object')
     .addOption(dataDir())
     .action((options) => ls(options, io));
+}
+
+function addRm(program: Command, io: Io, done: Done): void {
+  verb(program, 'rm', "Delete a model of Hearth's own folder. Models of other programs stay.")
+    .argument('<model>', 'name')
+    .option('--yes', 'without asking')
+    .option('--json', 'one JSON object')
+    .addOption(dataDir())
+    .action(async (model: string, options) => done(await rm(model, options, io)));
 }
 
 function addMemory(program: Command, io: Io, done: Done): void {

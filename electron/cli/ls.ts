@@ -1,6 +1,7 @@
 // `hearth ls`: the models that Hearth knows, and what each can do or what is wrong with it.
 import { runningServer } from '../app';
 import { z } from 'zod';
+import type { Verification } from '../contract/models';
 import { modelEntry, type ModelEntry, type ServerFile } from '../contract/own';
 import { ROUTES } from '../contract/routes';
 import { HearthError } from '../contract/errors';
@@ -19,7 +20,7 @@ export async function ls(options: LsOptions, io: Io): Promise<void> {
     return;
   }
   if (models.length === 0) io.out('There are no models yet.\n');
-  else io.out(table([['NAME', 'KIND', 'SIZE', 'CONTEXT', 'STATE'], ...models.map(row)]));
+  else io.out(table([['NAME', 'KIND', 'SIZE', 'CONTEXT', 'FOLDER', 'VERIFIED', 'STATE'], ...models.map(row)]));
 }
 
 /** From the running Hearth, else from the folders. */
@@ -43,13 +44,30 @@ async function fromServer(server: ServerFile): Promise<ModelEntry[]> {
   return z.object({ models: z.array(modelEntry) }).parse(await response.json()).models;
 }
 
+const VERIFIED: Record<Verification['state'], string> = {
+  unknown: '-',
+  waiting: '-',
+  hashing: 'checking',
+  hashed: 'read whole',
+  matches: 'yes',
+  differs: 'NO',
+};
+
+function verified({ verification }: ModelEntry): string {
+  if (!verification) return '-';
+  const { state, fraction = 0 } = verification;
+  return state === 'hashing' ? `${Math.floor(fraction * 100)} %` : VERIFIED[state];
+}
+
 function row(model: ModelEntry): string[] {
-  const { info, error } = model;
+  const { info, error, folder, remote } = model;
   const kind = info ? `${info.architecture} ${info.quantization}` : '-';
   const state = error
     ? error.message
     : model.builtin && model.state === 'available'
       ? 'ships with Hearth'
       : model.state;
-  return [model.name, kind, bytes(model.fileBytes), info ? String(info.context) : '-', state];
+  const where = remote ?? folder ?? '-';
+  const size = remote === undefined ? bytes(model.fileBytes) : '-';
+  return [model.name, kind, size, info ? String(info.context) : '-', where, verified(model), state];
 }

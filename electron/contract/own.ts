@@ -172,8 +172,11 @@ export const settings = z.object({
   idleUnloadMinutes: z.int().min(0).default(0),
 });
 export type Settings = z.infer<typeof settings>;
-/** `hubToken` is stored apart from the settings; an empty one takes it away. */
-export const settingsPatch = settings.omit({ hubTokenSet: true }).partial().extend({ hubToken: z.string().optional() });
+/** `hubToken` is stored apart from the settings; an empty one takes it away. Folders and aliases have routes of their own. */
+export const settingsPatch = settings
+  .omit({ hubTokenSet: true, modelFolders: true, aliases: true })
+  .partial()
+  .extend({ hubToken: z.string().optional() });
 export type SettingsPatch = z.input<typeof settingsPatch>;
 
 // Chats

@@ -26,21 +26,34 @@ function folderName(path: string): string {
 
 const CONTROL = /[\p{Cc}\p{Cf}]/gu;
 
-/** The lower-case stem of the file without its shard suffix, or the folder's name. */
-export function plainName(path: string, isFolder: boolean): string {
+/** As a name is written: in lower case, without what cannot be seen, spaces or slashes. */
+export function asName(text: string): string {
+  return (
+    text
+      .toLowerCase()
+      .replace(CONTROL, '')
+      .trim()
+      .replace(/[\s/\\]+/g, '-') || 'model'
+  );
+}
+
+/** The title that a layout gives it, else the lower-case stem of the file without its shard suffix, or the folder's name. */
+export function plainName(path: string, isFolder: boolean, title?: string): string {
+  if (title !== undefined) return asName(title);
   const stem = isFolder ? folderName(path) : (shardOf(basename(path))?.base ?? basename(path).replace(/\.gguf$/i, ''));
-  return stem.toLowerCase().replace(CONTROL, '').trim().replace(/\s+/g, '-') || 'model';
+  return asName(stem);
 }
 
 export interface Named {
   path: string;
   isFolder: boolean;
   builtin: boolean;
+  title?: string;
 }
 
 /** One name each, in the order given. All of those that clash get `@` and six hex digits, but for the one that ships with Hearth. */
 export function namesOf(models: readonly Named[]): string[] {
-  const plain = models.map(({ path, isFolder }) => plainName(path, isFolder));
+  const plain = models.map(({ path, isFolder, title }) => plainName(path, isFolder, title));
   const count = new Map<string, number>();
   for (const name of plain) count.set(name, (count.get(name) ?? 0) + 1);
   const taken = new Set<string>();
@@ -72,12 +85,13 @@ export function editDistance(a: string, b: string, limit: number): number {
 const MAX_NAME = 200;
 const MAX_NEAR = 5;
 
-/** As clients may spell a name: with capitals, or with the file's extension. */
+/** As clients may spell a name: with capitals, with the file's extension, or with the tag that Ollama adds by itself. */
 export const normalName = (name: string): string =>
   name
     .trim()
     .toLowerCase()
-    .replace(/\.gguf$/, '');
+    .replace(/\.gguf$/, '')
+    .replace(/:latest$/, '');
 
 /** The names that somebody who wrote `name` may have meant, best first. */
 export function nearNames(name: string, names: readonly string[]): string[] {

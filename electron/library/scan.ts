@@ -1,18 +1,11 @@
-// What lies in a folder that could be a model: GGUF files, whole or split, and folders in Hugging Face's layout. It reads names and
-// sizes and never a model. Links that lead out of the folder are not followed; depth and number of entries are bounded.
-import type { Dirent } from 'node:fs';
-import { readdir, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join, sep } from 'node:path';
+// What lies in a folder that could be a model: GGUF files, whole or split, folders in Hugging Face's layout (its cache too), and Ollama's
+// store. It reads names and sizes (and Ollama's manifests), never a model.
+import { readdir, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { FolderKind, FolderNote } from '../contract/models';
 import { shardOf } from './names';
-
-export const MAX_DEPTH = 8;
-export const MAX_ENTRIES = 50_000;
-
-export interface FoundFile {
-  path: string;
-  size: number;
-  mtimeMs: number;
-}
+import { ollamaModels, ollamaRoot } from './ollama';
+import { beginWalk, fileAt, listings, type Entry, type FoundFile, type Listing, type Walk } from './walk';
 
 /** A model as the engine opens it: a file, the first part of a split one, or a folder. */
 export interface Found {
@@ -21,31 +14,18 @@ export interface Found {
   files: FoundFile[];
   /** Parts of a split file that are not there. */
   missing: number[];
+  /** What the folder calls it, where the file's own name says nothing. */
+  titles?: string[];
 }
 
-interface Walk {
-  root: string;
-  seen: Set<string>;
-  entries: number;
+export interface Scan {
+  found: Found[];
+  notes: FolderNote[];
+  /** Every folder that was read, for whoever watches them. */
+  folders: string[];
 }
 
-async function fileAt(path: string): Promise<FoundFile | undefined> {
-  const info = await stat(path).catch(() => undefined);
-  return info?.isFile() ? { path, size: info.size, mtimeMs: info.mtimeMs } : undefined;
-}
-
-/** What a link leads to, if that is within the folder. Hugging Face's cache is made of such links. */
-async function linkTarget(path: string, { root }: Walk): Promise<'file' | 'folder' | undefined> {
-  const target = await realpath(path).catch(() => undefined);
-  if (target === undefined || !(target + sep).startsWith(root + sep)) return undefined;
-  const info = await stat(target).catch(() => undefined);
-  return info?.isDirectory() ? 'folder' : info?.isFile() ? 'file' : undefined;
-}
-
-async function kindOf(entry: Dirent, path: string, walk: Walk): Promise<'file' | 'folder' | undefined> {
-  if (entry.isSymbolicLink()) return linkTarget(path, walk);
-  return entry.isDirectory() ? 'folder' : entry.isFile() ? 'file' : undefined;
-}
+const EMPTY: Scan = { found: [], notes: [], folders: [] };
 
 /** A projector for pictures is no model by itself. */
 const isModelFile = (name: string) => /\.gguf$/i.test(name) && !/^mmproj/i.test(name);
@@ -78,57 +58,64 @@ function splitSets(folder: string, files: readonly FoundFile[]): Found[] {
   return [...single, ...split];
 }
 
-async function existing(folder: string, names: readonly string[]): Promise<FoundFile[]> {
-  const files = await Promise.all(names.map((name) => fileAt(join(folder, name))));
-  return files.filter((file) => file !== undefined);
+/** In Hugging Face's cache a large file is a link to a blob that is named by its hash. */
+function cachedHash({ real }: Entry): string | undefined {
+  const name = basename(real);
+  return basename(dirname(real)) === 'blobs' && /^[0-9a-f]{64}$/.test(name) ? name : undefined;
 }
 
-async function modelsIn(folder: string, names: readonly string[]): Promise<Found[]> {
-  const found = splitSets(folder, await existing(folder, names.filter(isModelFile)));
-  const weights = names.filter((name) => name.endsWith('.safetensors'));
-  if (weights.length > 0 && names.includes('config.json')) {
-    const files = await existing(folder, ['config.json', ...weights]);
-    found.push({ path: folder, isFolder: true, files, missing: [] });
+async function existing(entries: readonly Entry[]): Promise<FoundFile[]> {
+  const files: FoundFile[] = [];
+  for (const entry of entries) {
+    const file = await fileAt(entry.path, entry.real);
+    const expected = cachedHash(entry);
+    if (file) files.push({ ...file, ...(expected !== undefined && { expected }) });
+  }
+  return files;
+}
+
+async function modelsIn({ path, files }: Listing): Promise<Found[]> {
+  const found = splitSets(path, await existing(files.filter(({ name }) => isModelFile(name))));
+  const weights = files.filter(({ name }) => name.endsWith('.safetensors'));
+  const config = files.filter(({ name }) => name === 'config.json');
+  if (weights.length > 0 && config.length > 0) {
+    const parts = await existing([...config, ...weights]);
+    if (parts.length > config.length) found.push({ path, isFolder: true, files: parts, missing: [] });
   }
   return found;
 }
 
-async function walkFolder(folder: string, depth: number, walk: Walk): Promise<Found[]> {
-  const real = await realpath(folder).catch(() => undefined);
-  if (real === undefined || walk.seen.has(real) || depth > MAX_DEPTH) return [];
-  walk.seen.add(real);
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  const files: string[] = [];
-  const folders: string[] = [];
-  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    if (++walk.entries > MAX_ENTRIES) break;
-    const kind = await kindOf(entry, join(folder, entry.name), walk);
-    if (kind === 'file') files.push(entry.name);
-    if (kind === 'folder' && !entry.name.startsWith('.')) folders.push(entry.name);
-  }
-  const found = await modelsIn(folder, files);
-  for (const name of folders) found.push(...(await walkFolder(join(folder, name), depth + 1, walk)));
+async function everywhere(walk: Walk): Promise<Found[]> {
+  const found: Found[] = [];
+  for await (const listing of listings(walk)) found.push(...(await modelsIn(listing)));
   return found;
 }
 
 /** Everything below `root`; a folder that is not there is empty. */
-export async function scanFolder(root: string): Promise<Found[]> {
-  const real = await realpath(root).catch(() => undefined);
-  return real === undefined ? [] : walkFolder(root, 0, { root: real, seen: new Set(), entries: 0 });
+export async function scanFolder(root: string, kind: FolderKind = 'user'): Promise<Scan> {
+  const ollama = kind === 'ollama' ? await ollamaRoot(root) : undefined;
+  const walk = await beginWalk(ollama ?? root);
+  if (!walk) return EMPTY;
+  const found = ollama === undefined ? await everywhere(walk) : await ollamaModels(walk);
+  return { found, notes: walk.notes, folders: walk.folders };
+}
+
+async function listingAt(path: string): Promise<Listing> {
+  const names = await readdir(path).catch(() => []);
+  return { path, files: names.map((name) => ({ name, path: join(path, name), real: join(path, name) })) };
 }
 
 /** The model at a path that somebody named: a file, any part of a split one, or a folder with a model. */
 export async function modelAt(path: string): Promise<Found | undefined> {
   const info = await stat(path).catch(() => undefined);
   if (info?.isDirectory()) {
-    const names = await readdir(path).catch(() => []);
-    const found = await modelsIn(path, names);
+    const found = await modelsIn(await listingAt(path));
     return found.find((model) => model.isFolder) ?? found[0];
   }
   const file = await fileAt(path);
   if (!file) return undefined;
   const shard = shardOf(basename(path));
   if (!shard) return { path, isFolder: false, files: [file], missing: [] };
-  const names = await readdir(dirname(path)).catch(() => []);
-  return (await modelsIn(dirname(path), names)).find((model) => model.files.some((entry) => entry.path === path));
+  const beside = await modelsIn(await listingAt(dirname(path)));
+  return beside.find((model) => model.files.some((entry) => entry.path === path));
 }

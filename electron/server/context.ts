@@ -17,6 +17,9 @@ export interface ServerContext extends ServerOptions {
   lastDecodeTps(): number;
 }
 
+/** Shorter answers say little about speed. */
+const TELLING_TOKENS = 16;
+
 export function createContext(options: ServerOptions, initial: Settings, port: () => number): ServerContext {
   let current = initial;
   let lastDecodeTps = 0;
@@ -33,7 +36,10 @@ export function createContext(options: ServerOptions, initial: Settings, port: (
       try {
         for await (const event of options.supervisor.generate(model, work, signal)) {
           if (event.kind === 'end') {
-            if (event.timings.decodeTps > 0) lastDecodeTps = event.timings.decodeTps;
+            const { decodeTps } = event.timings;
+            if (decodeTps > 0) lastDecodeTps = decodeTps;
+            const telling = decodeTps > 0 && event.usage.completionTokens >= TELLING_TOKENS && run.alone();
+            options.library.used(model.path, telling ? decodeTps : undefined);
             const loaded = options.supervisor.loaded(model);
             if (loaded) options.matrix.answered(model.name, loaded, event, run.alone());
           }
@@ -45,6 +51,8 @@ export function createContext(options: ServerOptions, initial: Settings, port: (
     },
     patchSettings: async (patch) => {
       current = await options.store.patchSettings(patch);
+      const { modelFolders: folders, aliases } = current;
+      if (patch.modelFolders || patch.aliases) await options.library.configure({ folders, aliases });
       options.supervisor.setIdleUnload(current.idleUnloadMinutes);
       return current;
     },

@@ -1,5 +1,6 @@
 // What the server is given and what it offers. It knows services by their interfaces alone: no processes, no database, no files
 // but those of the built page.
+import type { Location, MoveRequest, MoveState } from '../contract/models';
 import type { Library } from '../library/types';
 import type { Store } from '../store/types';
 import type { Matrix } from '../supervisor/matrix/matrix';
@@ -19,6 +20,15 @@ export interface ServerLog {
   error(text: string, fields?: Record<string, unknown>): void;
 }
 
+/** Where Hearth's own things lie. */
+export interface Locations {
+  list(): Promise<Location[]>;
+  /** The latest of each kind. */
+  moves(): MoveState[];
+  /** Begins a move and gives its first state; throws HearthError where it cannot be begun. */
+  move(request: MoveRequest): Promise<MoveState>;
+}
+
 export interface ServerOptions {
   supervisor: Supervisor;
   library: Library;
@@ -29,7 +39,8 @@ export interface ServerOptions {
   token: string;
   version: string;
   /** Where the user's own models go, for the page to say. */
-  modelsFolder?: string;
+  modelsFolder?(): string;
+  locations?: Locations;
   /** Folder of the built page; absent: no page is served. */
   staticDir?: string;
   /** Never given a prompt, an answer or a key. */

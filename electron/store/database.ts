@@ -26,12 +26,14 @@ interface MeasurementRow {
 
 export interface Calls extends StoreCalls {
   append(messageId: string, delta: MessageDelta): void;
+  /** For the first opening: nobody writes those answers any more. */
+  markInterrupted(): void;
 }
 
 /** One write of the time of use a minute is enough. */
 const USE_STEP_MS = 60_000;
 
-function readSettings(db: Db): Settings {
+export function readSettings(db: Db): Settings {
   const rows = db.prepare('SELECT key, value FROM settings').all() as { key: string; value: string }[];
   const stored: Record<string, unknown> = Object.fromEntries(rows.map(({ key, value }) => [key, fromJson(value)]));
   // One by one: a value that this version does not know costs that value and not all of them.
@@ -86,7 +88,6 @@ function listMeasurements(db: Db, kind: string, subject?: string): Measurement[]
 export function createCalls(db: Db): Calls {
   const chats = new Chats(db);
   const models = new Models(db);
-  chats.markInterrupted();
   return {
     settings: () => readSettings(db),
     patchSettings: (patch) => writeSettings(db, patch),
@@ -100,6 +101,7 @@ export function createCalls(db: Db): Calls {
     purgeChats: (before) => chats.purge(before),
     beginTurn: (turn) => chats.beginTurn(turn),
     finishMessage: (message) => chats.finish(message),
+    markInterrupted: () => void chats.markInterrupted(),
     append: (messageId, delta) => chats.append(messageId, delta),
     addKey: (key) => {
       db.prepare('INSERT INTO keys (id, name, hash, hint, created_at) VALUES (?, ?, ?, ?, ?)').run(

@@ -84,7 +84,7 @@ class Line {
     this.pending.clear();
   }
 
-  call(method: keyof Calls | 'close', ...args: unknown[]): Promise<unknown> {
+  call(method: keyof Calls | 'close' | 'moveTo', ...args: unknown[]): Promise<unknown> {
     if (this.ended) return Promise.reject(this.ended);
     const call = this.next++;
     return new Promise((resolve, reject) => {
@@ -116,10 +116,14 @@ export async function openStore({ path, flushMs = FLUSH_MS }: OpenStoreOptions):
         return line.call(method as keyof Calls, ...args);
       },
     ]),
-  ) as unknown as Omit<Store, 'append' | 'close'>;
+  ) as unknown as Omit<Store, 'append' | 'close' | 'moveTo'>;
   return {
     ...calls,
     append: (id, delta) => buffer.add(id, delta),
+    moveTo: async (to, change) => {
+      buffer.flush();
+      await line.call('moveTo', to, change);
+    },
     close: async () => {
       buffer.flush();
       await line.close();

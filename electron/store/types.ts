@@ -195,6 +195,8 @@ type Later<T> = { [K in keyof T]: T[K] extends (...args: infer A) => infer R ? (
 export interface Store extends Later<StoreCalls> {
   /** Keeps what an answer has grown by; written within `FLUSH_MS`, so that a killed process loses no more than that. */
   append(messageId: string, delta: MessageDelta): void;
+  /** Moves the file; `change` is written as the switch. Throws disk_full or disk_error, with everything as it was. */
+  moveTo(path: string, change: { path: string; text: string }): Promise<void>;
   /** Writes everything that waits, then ends the worker. */
   close(): Promise<void>;
 }

@@ -4,6 +4,7 @@ import type { ErrorShape } from '../contract/errors';
 import { createCalls, type Calls } from './database';
 import { storeError } from './errors';
 import { closeDatabase, openDatabase } from './migrate';
+import { relocate, removeOldFile, type Switch } from './relocate';
 
 export interface CallMessage {
   call: number;
@@ -27,12 +28,50 @@ function answer(calls: Calls, { call, method, args }: CallMessage): void {
   }
 }
 
+/** The database that is open, and its calls. */
+class Opened {
+  private db;
+  calls: Calls;
+
+  constructor(private path: string) {
+    this.db = openDatabase(path);
+    this.calls = createCalls(this.db);
+    this.calls.markInterrupted();
+  }
+
+  /** Where it fails, the database stays where it was. */
+  move(to: string, change: Switch): void {
+    closeDatabase(this.db);
+    try {
+      relocate(this.path, to, change);
+      removeOldFile(this.path);
+      this.path = to;
+    } finally {
+      this.db = openDatabase(this.path);
+      this.calls = createCalls(this.db);
+    }
+  }
+
+  close(): void {
+    closeDatabase(this.db);
+  }
+}
+
+function work(opened: Opened, message: CallMessage): void {
+  if (message.method !== 'moveTo') return answer(opened.calls, message);
+  try {
+    opened.move(...(message.args as [string, Switch]));
+    send({ call: message.call });
+  } catch (error) {
+    send({ call: message.call, error: storeError(error).toShape() });
+  }
+}
+
 try {
-  const db = openDatabase((workerData as { path: string }).path);
-  const calls = createCalls(db);
+  const opened = new Opened((workerData as { path: string }).path);
   port.on('message', (message: CallMessage) => {
-    if (message.method !== 'close') return answer(calls, message);
-    closeDatabase(db);
+    if (message.method !== 'close') return work(opened, message);
+    opened.close();
     send({ call: message.call });
     port.close();
   });

@@ -80,13 +80,16 @@ class LocalSupervisor implements Supervisor {
   private closed = false;
 
   constructor(private readonly options: SupervisorOptions) {
-    const { load = {}, budgetBytes, memory = machineMemory } = options;
+    const { budgetBytes, memory = machineMemory } = options;
     this.probe = new ProbeProcess(options.spawn, (level, text) => this.log(level, text));
-    this.knowledge = new Knowledge(this.probe, options.store, load.prefillChunk);
+    this.knowledge = new Knowledge(this.probe, options.store, options.load?.prefillChunk);
     this.residency = new Residency({
       createHost: (ref, own, onPhase) => this.createHost(ref, own, onPhase),
       knowledge: this.knowledge,
-      load,
+      // Asked for at each load.
+      get load() {
+        return options.load ?? {};
+      },
       slots: options.slots ?? SLOTS,
       memory,
       ...(budgetBytes !== undefined && { budgetBytes }),

@@ -42,7 +42,7 @@ const ROOMS: Record<string, string[]> = {
   runtime: ['contract'],
   store: ['contract', 'entries'],
   telemetry: ['contract'],
-  library: ['contract', 'store', 'telemetry', 'supervisor/types'],
+  library: ['contract', 'store', 'telemetry', 'entries', 'supervisor/types'],
   supervisor: ['contract', 'store', 'telemetry', 'entries'],
   server: ['contract', 'supervisor', 'library', 'store', 'telemetry'],
   shell: ['contract', 'app'],

@@ -5,7 +5,8 @@ import type { Device } from '../../contract/runtime';
 import type { ServerContext } from '../context';
 
 export function appState(context: ServerContext, devices: Device[]): AppState {
-  const { supervisor, version, modelsFolder } = context;
+  const { supervisor, version } = context;
+  const modelsFolder = context.modelsFolder?.();
   const active = withRegression(context, supervisor.active());
   const stats = supervisor.stats();
   const engineBuild = supervisor.loaded()?.engineBuild;
@@ -37,7 +38,7 @@ export function appState(context: ServerContext, devices: Device[]): AppState {
     running,
     waiting,
     requestsServed: served,
-    modelsVersion: 0,
+    modelsVersion: context.library.version(),
     devices,
   };
 }

@@ -12,19 +12,10 @@ const planQuery = z.object({ model: z.string() });
 export function modelEntries({ library, supervisor }: Pick<ServerContext, 'library' | 'supervisor'>): ModelEntry[] {
   const active = supervisor.active();
   const inMemory = new Map(supervisor.models().map((model) => [model.name, model]));
-  return library.list().map(({ name, path, fileBytes, builtin, info, abilities, error }) => {
-    const here = active?.name === name ? active : inMemory.get(name);
+  return library.list().map(({ modifiedAt: _, error, ...model }) => {
+    const here = active?.name === model.name ? active : inMemory.get(model.name);
     const problem = error ?? here?.error;
-    return {
-      name,
-      path,
-      fileBytes,
-      builtin,
-      state: error ? 'failed' : (here?.state ?? 'available'),
-      ...(info && { info }),
-      ...(abilities && { abilities }),
-      ...(problem && { error: problem }),
-    };
+    return { ...model, state: error ? 'failed' : (here?.state ?? 'available'), ...(problem && { error: problem }) };
   });
 }
 

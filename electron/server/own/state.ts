@@ -53,10 +53,11 @@ async function follow(
 ): Promise<void> {
   let wake: () => void = () => undefined;
   let changed = true;
-  const unwatch = context.supervisor.watch(() => {
+  const change = () => {
     changed = true;
     wake();
-  });
+  };
+  const unwatch = [context.supervisor.watch(change), context.library.watch(change)];
   const leave = () => wake();
   signal.addEventListener('abort', leave, { once: true });
   let last: AppState | undefined;
@@ -72,7 +73,7 @@ async function follow(
       await sleep(EVENT_MS, signal);
     }
   } finally {
-    unwatch();
+    for (const stop of unwatch) stop();
   }
 }
 

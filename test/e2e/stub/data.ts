@@ -117,6 +117,7 @@ export function makeState(): AppState {
     running: 0,
     waiting: 0,
     requestsServed: 12,
+    modelsVersion: 0,
     devices: [
       {
         id: 'cpu',

@@ -1,69 +1,14 @@
 // The list of models: what is found on disk, what it is called, what is remembered of it.
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { HearthError } from '../../../electron/contract/errors';
-import type { Result } from '../../../electron/contract/runtime';
 import { createLibrary } from '../../../electron/library/library';
 import { editDistance, nearNames, plainName } from '../../../electron/library/names';
-
-function folder(files: Record<string, string> = {}): string {
-  const root = mkdtempSync(join(tmpdir(), 'hearth-library-'));
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
-  put(root, files);
-  return root;
-}
-
-function put(root: string, files: Record<string, string>): void {
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, name)), { recursive: true });
-    writeFileSync(join(root, name), content);
-  }
-}
-
-function identified(path: string): Result<'identify'> {
-  const model = {
-    modelId: `id of ${path}`,
-    path,
-    architecture: 'gpt-oss',
-    name: 'm',
-    license: '',
-    parameters: 1,
-    fileBytes: 1,
-    quantization: 'MXFP4',
-    layers: 1,
-    hidden: 1,
-    vocabulary: 1,
-    context: 4096,
-    experts: 1,
-    expertsUsed: 1,
-  };
-  return { model, abilities: { chat: true, reasoning: true, tools: true, harmony: true } };
-}
-
-/** A probe that knows files by their first letters and counts what it is asked. */
-function fakeProbe(read: (path: string) => string | undefined = () => undefined) {
-  const asked: string[] = [];
-  let running = 0;
-  let most = 0;
-  return {
-    asked,
-    most: () => most,
-    identify: async (path: string) => {
-      asked.push(path);
-      most = Math.max(most, ++running);
-      await new Promise((resolve) => setTimeout(resolve, 2));
-      running--;
-      const problem = read(path);
-      if (problem !== undefined) throw new HearthError('bad_file', problem);
-      return identified(path);
-    },
-  };
-}
+import { fakeProbe, folder, identified, put } from './files';
 
 async function libraryOf(root: string, probe = fakeProbe(), builtin: string[] = []) {
-  const library = createLibrary({ folders: [root], builtin, probe });
+  const library = createLibrary({ own: root, builtin, probe });
   onTestFinished(() => library.close());
   await library.refresh();
   return library;
@@ -156,7 +101,7 @@ describe('looking at files', () => {
       if (broken) throw new HearthError('addon_missing', 'not built');
       return identified(path);
     };
-    const library = createLibrary({ folders: [root], probe: { identify } });
+    const library = createLibrary({ own: root, probe: { identify } });
     await library.refresh();
     await library.identified();
     expect(library.list()[0]?.error?.code).toBe('addon_missing');
@@ -288,7 +233,7 @@ describe('opening by path', () => {
 describe('the first look', () => {
   it('a question that comes before it waits for it', async () => {
     const root = folder({ 'a.gguf': 'a' });
-    const library = createLibrary({ folders: [root], probe: fakeProbe() });
+    const library = createLibrary({ own: root, probe: fakeProbe() });
     await library.ready();
     expect(library.find('a').name).toBe('a');
   });

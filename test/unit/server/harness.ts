@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { notFound } from '../../../electron/library/library';
+import { notFound } from '../../../electron/library/items';
 import type { Library, LibraryModel } from '../../../electron/library/types';
 import { createServer } from '../../../electron/server/server';
 import type { ServerOptions } from '../../../electron/server/types';
@@ -48,6 +48,19 @@ export function listLibrary(models: LibraryModel[]): Library {
     watch: () => () => undefined,
     ready: async () => undefined,
     identified: async () => undefined,
+    version: () => 0,
+    folders: async () => [],
+    folderAt: async () => {
+      throw new Error('not in these tests');
+    },
+    configure: async () => undefined,
+    checkedAlias: (alias) => alias,
+    remove: async () => {
+      throw new Error('not in these tests');
+    },
+    used: () => undefined,
+    knows: async () => undefined,
+    moved: async () => undefined,
     close: () => undefined,
   };
 }
@@ -66,13 +79,17 @@ export const plain = libraryModel('plain', {
 export function directStore(path: string): Store {
   const db = openDatabase(path);
   const calls = createCalls(db);
+  calls.markInterrupted();
   const later = Object.entries(calls).map(([name, call]) => [
     name,
     async (...args: unknown[]) => (call as (...args: unknown[]) => unknown)(...args),
   ]);
   return {
-    ...(Object.fromEntries(later) as unknown as Omit<Store, 'append' | 'close'>),
+    ...(Object.fromEntries(later) as unknown as Omit<Store, 'append' | 'close' | 'moveTo'>),
     append: (...args: Parameters<Calls['append']>) => calls.append(...args),
+    moveTo: async () => {
+      throw new Error('not in these tests');
+    },
     close: async () => closeDatabase(db),
   };
 }
