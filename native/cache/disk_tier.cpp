@@ -176,9 +176,12 @@ bool DiskTier::offer(const BlockName& name, const std::string& scope, uint32_t d
   return true;
 }
 
+/// The writer gives way to everybody: on a busy machine it would store nothing in time.
 void DiskTier::flush(std::chrono::milliseconds limit) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, limit, [this] { return queue_.empty() && !writing_; });
+  while (!queue_.empty() && std::chrono::steady_clock::now() < deadline) write_next(lock);
+  changed_.wait_until(lock, deadline, [this] { return queue_.empty() && writing_ == 0; });
 }
 
 uint64_t DiskTier::bytes() const {
@@ -192,28 +195,32 @@ void DiskTier::write_all() {
   while (true) {
     changed_.wait(lock, [this] { return stop_ || !queue_.empty(); });
     if (stop_) return;
-    const Job job = std::move(queue_.front());
-    queue_.pop_front();
-    writing_ = true;
-    lock.unlock();
-    const bool written = write(job);
-    lock.lock();
-    writing_ = false;
-    queued_.erase(job.name);
-    queued_bytes_ -= job.file.size() - sizeof(Header);
-    failures_ = written ? 0 : failures_ + 1;
-    if (written) {
-      forget(job.name, false);
-      add(job.name, {job.scope, job.file.size(), job.used});
-      make_room();
-    }
-    changed_.notify_all();
-    if (!refused_ || queued_bytes_ > options_.queue_bytes / 2) continue;
-    refused_ = false;
-    lock.unlock();
-    if (options_.drained) options_.drained();
-    lock.lock();
+    write_next(lock);
   }
+}
+
+void DiskTier::write_next(std::unique_lock<std::mutex>& lock) {
+  const Job job = std::move(queue_.front());
+  queue_.pop_front();
+  ++writing_;
+  lock.unlock();
+  const bool written = write(job);
+  lock.lock();
+  --writing_;
+  queued_.erase(job.name);
+  queued_bytes_ -= job.file.size() - sizeof(Header);
+  failures_ = written ? 0 : failures_ + 1;
+  if (written) {
+    forget(job.name, false);
+    add(job.name, {job.scope, job.file.size(), job.used});
+    make_room();
+  }
+  changed_.notify_all();
+  if (!refused_ || queued_bytes_ > options_.queue_bytes / 2) return;
+  refused_ = false;
+  lock.unlock();
+  if (options_.drained) options_.drained();
+  lock.lock();
 }
 
 /// Written under another name first: a file that has its name is whole, or the system lost power, which the checksum tells.

@@ -42,7 +42,7 @@ class DiskTier {
   /// Takes a copy to be written into the scope's folder. False: try again later. Of two blocks used at the same time the
   /// deeper one counts as the older.
   bool offer(const BlockName& name, const std::string& scope, uint32_t depth, std::span<const std::byte> bytes);
-  /// Waits until all that was offered is written, at most so long.
+  /// Helps the writer until all that was offered is written, at most so long.
   void flush(std::chrono::milliseconds limit);
   uint64_t bytes() const;
 
@@ -62,6 +62,8 @@ class DiskTier {
 
   void list();
   void write_all();
+  /// Writes the first of the queue. The lock is held before and after, not meanwhile.
+  void write_next(std::unique_lock<std::mutex>& lock);
   bool write(const Job& job);
   void add(const BlockName& name, Entry entry);
   void forget(const BlockName& name, bool remove);
@@ -76,9 +78,10 @@ class DiskTier {
   std::set<std::pair<Clock, std::string>> order_;  // by last use; the name as a file's
   std::unordered_map<std::string, BlockName> names_;
   std::deque<Job> queue_;
-  std::unordered_set<BlockName, BlockNameHash> queued_;  // of the queue, and of the file in hand
+  std::unordered_set<BlockName, BlockNameHash> queued_;  // of the queue, and of the files in hand
   uint64_t bytes_ = 0, queued_bytes_ = 0;
-  bool refused_ = false, stop_ = false, writing_ = false;
+  bool refused_ = false, stop_ = false;
+  uint32_t writing_ = 0;  // files in hand
   int failures_ = 0;
   std::thread writer_;
 };
