@@ -99,7 +99,7 @@ void PrefixCache::adopt(SequenceKv& kv, const BlockKeys& keys, uint32_t blocks) 
 void PrefixCache::commit(SequenceKv& kv, const BlockKeys& keys, const std::vector<uint32_t>& cuts) {
   const uint32_t from = kv.committed() / block_size();
   kv.advance();
-  const uint32_t to = std::min(kv.committed() / block_size(), static_cast<uint32_t>(keys.size()));
+  const uint32_t to = full_blocks(kv, keys);
   for (uint32_t g = 0; g < groups_.size(); ++g) {
     for (uint32_t i = from; i < to; ++i) address(kv, g, i, keys[i], kept_for(g, i, cuts));
   }
@@ -131,7 +131,7 @@ void PrefixCache::address(SequenceKv& kv, uint32_t group, uint32_t index, const 
 
 void PrefixCache::release(SequenceKv& kv, const BlockKeys& keys) {
   pool_.tick();
-  const uint32_t full = std::min(kv.committed() / block_size(), static_cast<uint32_t>(keys.size()));
+  const uint32_t full = full_blocks(kv, keys);
   renew(keys, full);
   for (uint32_t g = 0; g < groups_.size(); ++g) {
     for (uint32_t i = full > 0 ? first_needed(g, full - 1) : 0; i < full; ++i) {

@@ -2,6 +2,7 @@
 // It knows neither tokens nor requests, and it holds no block: what nobody uses may be taken by the pool at any time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -41,6 +42,10 @@ class PrefixCache {
   const std::vector<GroupReach>& groups() const { return groups_; }
   /// The first block of a group that the row after `blocks` blocks can see.
   uint32_t first_needed(uint32_t group, uint32_t blocks) const { return groups_[group].first_needed(blocks * block_size()); }
+  /// Full blocks of a sequence that have a name.
+  uint32_t full_blocks(const SequenceKv& kv, const BlockKeys& keys) const {
+    return std::min(kv.committed() / block_size(), static_cast<uint32_t>(keys.size()));
+  }
   /// Whether block `index` of the group should outlive others, so that hits at these cuts stay possible.
   bool kept_for(uint32_t group, uint32_t index, const std::vector<uint32_t>& cuts) const;
 
@@ -51,8 +56,6 @@ class PrefixCache {
   bool touch(const BlockName& name);
   /// A used block has been filled from elsewhere.
   void insert(uint32_t block, const BlockName& name, uint32_t depth);
-  /// Whether the block can be found by its content.
-  bool knows(uint32_t block) const { return places_.count(block) > 0; }
   /// As long as it stays the same, find() gives the same.
   uint64_t version() const { return version_; }
   /// The blocks of the longest hit if exactly those blocks were there that `present` says.

@@ -177,7 +177,8 @@ bool StepLoop::has_to_fetch(LiveRequest& live) {
   return live.request.use_cache && mover_.enabled() && mover_.pending(live.keys(), live.most_cached());
 }
 
-/// Brings blocks up for the waiting requests, the next in turn first, in a portion that running streams do not notice.
+/// Brings blocks up for the waiting requests in a portion that running streams do not notice. As of a step the next in turn gets
+/// three quarters of it, and the shortest of the others comes next: a note does not wait for a book.
 void StepLoop::fetch_cached() {
   if (!mover_.enabled()) return;
   std::vector<LiveRequest*> waiting;
@@ -187,17 +188,25 @@ void StepLoop::fetch_cached() {
   std::sort(waiting.begin(), waiting.end(), [](const LiveRequest* a, const LiveRequest* b) {
     return a->request.priority != b->request.priority ? a->request.priority > b->request.priority : a->serial < b->serial;
   });
-  const auto deadline = std::chrono::steady_clock::now() + moving_limit;
-  for (LiveRequest* live : waiting) {
-    live->fetching = !mover_.fetch(live->keys(), live->most_cached(), deadline);
-    if (live->fetching) return;
+  if (waiting.size() > 1) {
+    const auto shortest = std::min_element(waiting.begin() + 1, waiting.end(), [](const LiveRequest* a, const LiveRequest* b) {
+      return a->most_cached() < b->most_cached();
+    });
+    std::iter_swap(waiting.begin() + 1, shortest);
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  for (size_t i = 0; i < waiting.size(); ++i) {
+    LiveRequest& live = *waiting[i];
+    const bool shares = i == 0 && waiting.size() > 1;
+    live.fetching = !mover_.fetch(live.keys(), live.most_cached(), begin + (shares ? moving_limit * 3 / 4 : moving_limit));
+    if (live.fetching && !shares) return;
   }
 }
 
 /// What the last step completed is worth storing.
 void StepLoop::note_stored(LiveRequest& live) {
   const BlockKeys& keys = live.keys();
-  const uint32_t full = std::min(live.kv.committed() / options_.limits.groups[0].block_size, static_cast<uint32_t>(keys.size()));
+  const uint32_t full = cache_.full_blocks(live.kv, keys);
   if (full < options_.tiers.least_blocks || full <= live.noted) return;
   mover_.note(keys, live.noted, full, live.cuts(), live.chain.scope_name());
   live.noted = full;
@@ -233,9 +242,9 @@ void StepLoop::begin_cached(LiveRequest& live) {
 
 /// Its blocks are nobody's, and can be found again.
 void StepLoop::let_go(LiveRequest& live) {
-  mover_.note_end(live.keys(), std::min(live.kv.committed() / options_.limits.groups[0].block_size, uint32_t(live.keys().size())),
-                  live.chain.scope_name());
-  cache_.release(live.kv, live.keys());
+  const BlockKeys& keys = live.keys();
+  mover_.note_end(keys, cache_.full_blocks(live.kv, keys), live.chain.scope_name());
+  cache_.release(live.kv, keys);
 }
 
 void StepLoop::preempt(LiveRequest& live) {

@@ -287,7 +287,9 @@ class Simulation {
   /// A begin() that failed has evicted blocks on its way, which nobody holds now.
   void forget_evicted() {
     for (auto each = content_.begin(); each != content_.end();) {
-      each = cache_.knows(each->first) ? std::next(each) : erase(each);
+      const auto& [block, what] = *each;
+      const BlockKey key = TokenChain("salt", what.scope, block_size).extend(what.tokens).back();
+      each = cache_.block_of({key, what.group}) == block ? std::next(each) : erase(each);
     }
   }
 
