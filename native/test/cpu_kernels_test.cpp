@@ -204,6 +204,13 @@ TEST_P(CpuKernels, LargestCodesDoNotOverflow) {
   }
 }
 
+/// At numbers of rows on both sides of every place where the kernels change.
+TEST_P(CpuKernels, ActivationsBeyondSixteenBitsDoNotOverflow) {
+  for (DType t : all_types) {
+    for (uint32_t rows : {1u, 3u, 12u, 13u, 63u, 64u, 65u, 130u}) cases.beyond_half(t, rows);
+  }
+}
+
 /// Register tiles take 1, 2, 3 ... tokens; a row must not notice in which it lies.
 TEST_P(CpuKernels, ARowIsTheSameBytesInEveryTile) {
   for (DType t : all_types) {

@@ -81,6 +81,28 @@ struct OpCases {
     expect(rig.read(residual, rows, n), want, quantised, "linear " + what, power);
   }
 
+  /// Activations and sums beyond what 16 bits of float hold (65504), as the last layers of gpt-oss have them.
+  void beyond_half(DType type, uint32_t rows) const {
+    Random random(rows);
+    const uint32_t n = 48, cols = 256;
+    auto w = make_matrix(random, type, n, cols);
+    const Floats x = random_floats(random, size_t(rows) * cols, 60000.0f), start = random_floats(random, size_t(rows) * n, 90000.0f);
+    Rig rig(make());
+    const Buffer in = rig.input("x", x, cols, rows), residual = rig.input("residual", start, n, rows);
+    const Buffer out = rig.backend->add_buffer("normed", n, rows);
+    rig.ops.push_back(LinearResidual{in, rig.backend->add_weight(w->view), {}, residual});
+    rig.ops.push_back(Norm{residual, rig.backend->add_vector(Floats(n, 1.0f)), 1e-5f, out});
+    rig.rows(rows);
+    rig.run();
+    const std::string what = type_name(type) + ", rows " + std::to_string(rows);
+    std::vector<double> want = product(*w, 0, nullptr, x.data(), rows);
+    for (size_t i = 0; i < want.size(); ++i) want[i] += start[i];
+    ASSERT_GT(*std::max_element(want.begin(), want.end()), 65504.0);
+    expect(rig.read(residual, rows, n), want, is_block_type(type), what, int8 ? product_power(*w, 0, x.data(), rows) : 0.0);
+    for (uint32_t r = 0; r < rows; ++r) normed(&want[size_t(r) * n], Floats(n, 1.0f), double(1e-5f));
+    expect(rig.read(out, rows, n), want, is_block_type(type), "normed " + what, double(n) * rows);
+  }
+
   /// residual += norm(W.x + b): the norm of the sum, not of the product, and never of the residual.
   void linear_normed(DType type, uint32_t n, uint32_t cols, uint32_t rows) const {
     Random random(n * 17 + cols + rows);

@@ -179,13 +179,22 @@ struct Folder {
   std::filesystem::path path;
 };
 
+/// Answers the request with a loop of its own that lives until so many files are there.
+std::vector<TokenId> stored(const Folder& folder, const LoopSetup& setup, const Request& r, uint32_t files) {
+  LoopHost host(setup);
+  host.mailbox.submit(r);
+  const std::vector<TokenId> text = tokens_of(host.finished(r.id));
+  for (int i = 0; i < 400 && folder.files() < files; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  return text;
+}
+
 TEST(StepLoop, ARestartFindsWhatWasReadBefore) {
   const Folder folder("hearth_step_loop_restart");
   LoopSetup setup;
   setup.disk_folder = folder.path.string();
   Request r = request(1, 150, 30);
   const std::vector<TokenId> expected = alone(r);
-  EXPECT_EQ(alone(r, setup), expected);
+  EXPECT_EQ(stored(folder, setup, r, 46), expected);
   {
     LoopHost host(setup);
     host.mailbox.submit(r);
@@ -220,14 +229,8 @@ TEST(StepLoop, AShortPromptDoesNotWaitForTheLongFetchOfAnother) {
   LoopSetup setup{16, 4, 2000, 3000};
   setup.disk_folder = folder.path.string();
   Request book = request(1, 800, 3), note = request(2, 60, 3);
-  const auto store = [&](const Request& r, uint32_t files) {
-    LoopHost host(setup);
-    host.mailbox.submit(r);
-    const std::vector<TokenId> text = tokens_of(host.finished(r.id));
-    for (int i = 0; i < 400 && folder.files() < files; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    return text;
-  };
-  const auto book_text = store(book, 203), note_text = store(note, 203 + 18);  // full blocks, and three of a window
+  // Full blocks, and three of a window.
+  const auto book_text = stored(folder, setup, book, 203), note_text = stored(folder, setup, note, 203 + 18);
   LoopHost host(setup);
   host.backend.microseconds_per_written_block = 3000;
   host.mailbox.submit(book);
