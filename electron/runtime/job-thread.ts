@@ -85,7 +85,7 @@ export class JobThread {
     const worker = this.worker ?? this.begin();
     return new Promise((free) => {
       const done = () => {
-        clearTimeout(timer);
+        stopTimer();
         signal?.removeEventListener('abort', onAbort);
         worker.off('error', onError).off('exit', onExit).off('message', onReply);
         free();
@@ -106,18 +106,31 @@ export class JobThread {
       // Nobody waits for it any more; the thread is too dear to be thrown away for a job of milliseconds.
       const onAbort = () => {
         reject(cancelled());
-        clearTimeout(timer);
-        timer = setTimeout(() => replace(cancelled()), this.options.abortedMs);
+        stopTimer();
+        stopTimer = afterRunning(this.options.abortedMs, () => replace(cancelled()));
       };
-      let timer = setTimeout(
-        () => replace(new HearthError('invalid_request', this.options.tooLong)),
-        this.options.jobMs,
-      );
+      const { jobMs, tooLong } = this.options;
+      let stopTimer = afterRunning(jobMs, () => replace(new HearthError('invalid_request', tooLong)));
       signal?.addEventListener('abort', onAbort, { once: true });
       worker.on('error', onError).on('exit', onExit).on('message', onReply);
       worker.postMessage(task);
     });
   }
+}
+
+const TICK_MS = 250;
+
+/** Calls back after so many milliseconds in which this process ran: a machine that slept in between is no slow job. Gives what ends it. */
+export function afterRunning(ms: number, call: () => void): () => void {
+  const tick = Math.min(ms, TICK_MS);
+  let left = ms;
+  const timer = setInterval(() => {
+    left -= tick;
+    if (left > 0) return;
+    clearInterval(timer);
+    call();
+  }, tick);
+  return () => clearInterval(timer);
 }
 
 function cancelled(): HearthError {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChatMessage } from '../../../electron/contract/chat';
 import { summarise } from '../../../electron/runtime/bench';
 import { workOf } from '../../../electron/runtime/bench-work';
+import { afterRunning } from '../../../electron/runtime/job-thread';
 import { LogprobQueue } from '../../../electron/runtime/logprob-queue';
 import { parseStatus } from '../../../electron/runtime/process-memory';
 import { joinParts } from '../../../electron/runtime/reader';
@@ -93,6 +94,28 @@ describe('logprobs', () => {
     expect(queue.release(1).map(({ token }) => token)).toEqual(['a']);
     expect(queue.release(1)).toEqual([]);
     expect(queue.releaseAll().map(({ token }) => token)).toEqual(['b']);
+  });
+});
+
+describe('the time limit of a job', () => {
+  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+  it('does not count while the process is stopped or the machine sleeps', async () => {
+    let late = false;
+    const stop = afterRunning(1000, () => (late = true));
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
+    await pause(300);
+    expect(late).toBe(false);
+    await pause(1000);
+    expect(late).toBe(true);
+    stop();
+  });
+
+  it('is gone with the job', async () => {
+    let late = false;
+    afterRunning(20, () => (late = true))();
+    await pause(60);
+    expect(late).toBe(false);
   });
 });
 
