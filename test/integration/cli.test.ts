@@ -128,6 +128,21 @@ describe('hearth serve', () => {
     const { url } = JSON.parse(started.output.out) as { url: string };
     expect(Number(new URL(url).port)).toBeGreaterThan(port);
     expect(started.output.err).toContain(`Port ${port} is taken`);
+    started.child.kill('SIGTERM');
+    await started.code;
+    const again = start('serve', '--json', '--port', String(port));
+    await until(() => again.output.out.includes('\n'), 20_000);
+    expect(JSON.parse(again.output.out)).toMatchObject({ url: `http://127.0.0.1:${port}` });
+  });
+
+  it('says which port is taken and does not run where there is no next one', async () => {
+    const blocker = createServer();
+    await new Promise<void>((resolve) => blocker.listen(65_535, '127.0.0.1', resolve).on('error', () => resolve()));
+    const { code, out, err } = await hearth('serve', '--port', '65535');
+    blocker.close();
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toContain('Port 65535 is taken by another program.');
+    expect(existsSync(serverFile())).toBe(false);
   });
 
   it('ends quickly and in order on Ctrl-C, which a terminal sends to its children as well', async () => {
