@@ -1,9 +1,13 @@
-// The int8 strip kernel of AVX2 for many tokens: the strip is unpacked once into an interleaved panel, which register
-// tiles of 16 rows by up to 4 tokens then share. Without AVX-VNNI products are added in 16 bits as long as they cannot
-// overflow there: eight groups of four columns with 4-bit codes, four with 5-bit codes and MXFP4, two with Q6_K.
-// Included inside an anonymous namespace after gemv_avx2.inl, whose arithmetic per output element it repeats.
+// The int8 strip kernel of AVX2 for many tokens: a strip is unpacked a stretch of columns at a time into an interleaved
+// panel that stays in L1 while all tokens pass in register tiles of 16 rows by up to 4; sums rest in the results between
+// two stretches. Without AVX-VNNI the products of a block are added in 16 bits: they may overflow on the way, because the
+// sums begin at minus what the codes' offset will add, so that what comes out is the dot of the values, which fits.
+// Included inside an anonymous namespace after gemv_avx2.inl, whose results it repeats.
 
 constexpr uint32_t register_tokens = 4;
+
+/// Blocks of 32 columns unpacked at a time: 16 kB of codes.
+constexpr uint32_t stretch_blocks = 32;
 
 /// From 4 registers w[v] of (lane i, dword c) to 4 registers out[c] of (lane i, dword v): dword 4i+v is row 4i+v.
 HEARTH_ALWAYS_INLINE void transpose_dwords(const __m256i* w, __m256i* out) {
@@ -13,47 +17,77 @@ HEARTH_ALWAYS_INLINE void transpose_dwords(const __m256i* w, __m256i* out) {
   out[2] = _mm256_unpacklo_epi64(b, d), out[3] = _mm256_unpackhi_epi64(b, d);
 }
 
-/// Per block of 32 columns: 8 times 16 dwords of codes (dword r = 4 columns of row r), then the factors of the 16 rows.
-/// Q6_K's factors of half blocks lie as 16-bit pairs: sub0 twice, sub1 twice, and both times the offset (plain dwords for VNNI).
+/// The unpacked stretch. Per block: 8 times 16 dwords of codes (dword r = 4 columns of row r), then the factors of the 16
+/// rows. Q6_K's factors of half blocks lie as 16-bit pairs (plain dwords for VNNI).
 struct Panel {
   uint8_t* codes;
   float *scale, *minimum;
-  int32_t *sub0, *sub1, *both;
+  int32_t *sub0, *sub1;
 };
 
-inline Panel panel_in(std::byte* scratch, uint32_t cols) {
-  const size_t factors = size_t(cols) / 32 * strip_rows;
+inline Panel panel_in(std::byte* scratch) {
+  constexpr size_t factors = stretch_blocks * strip_rows;
   auto* floats = reinterpret_cast<float*>(scratch);
   auto* ints = reinterpret_cast<int32_t*>(floats + 2 * factors);
-  return {reinterpret_cast<uint8_t*>(ints + 3 * factors), floats, floats + factors, ints, ints + factors, ints + 2 * factors};
+  return {reinterpret_cast<uint8_t*>(ints + 2 * factors), floats, floats + factors, ints, ints + factors};
 }
+constexpr size_t panel_bytes = stretch_blocks * (strip_rows * 16 + 512);
 
-HEARTH_ALWAYS_INLINE void store_dwords(int32_t* to, __m256i x) { _mm256_store_si256(reinterpret_cast<__m256i*>(to), x); }
-HEARTH_ALWAYS_INLINE __m256i load_dwords(const int32_t* from) { return _mm256_load_si256(reinterpret_cast<const __m256i*>(from)); }
-HEARTH_ALWAYS_INLINE __m256i word_pair(__m256i low, __m256i high) {
-  return _mm256_blend_epi16(low, _mm256_slli_epi32(high, 16), 0xaa);
-}
+/// Asks for the strip behind this one, evenly over all that is done with this one.
+struct Prefetcher {
+  const char *next, *end;
+  size_t lines;  // a block and register tile
 
+  Prefetcher(const Strip& s, uint32_t steps)
+      : next(reinterpret_cast<const char*>(s.data) + strip_rows * s.row_stride), end(next + strip_rows * s.row_stride),
+        lines(strip_rows * s.row_stride / 64 / steps + 1) {}
+  HEARTH_ALWAYS_INLINE void step() {
+    for (size_t i = 0; i < lines && next < end; ++i, next += 64) _mm_prefetch(next, _MM_HINT_T1);
+  }
+};
+
+HEARTH_ALWAYS_INLINE void store_dwords(void* to, __m256i x) { _mm256_store_si256(static_cast<__m256i*>(to), x); }
+HEARTH_ALWAYS_INLINE __m256i load_dwords(const void* from) { return _mm256_load_si256(static_cast<const __m256i*>(from)); }
+HEARTH_ALWAYS_INLINE __m256i word_pair(__m256i x) { return _mm256_blend_epi16(x, _mm256_slli_epi32(x, 16), 0xaa); }
+
+/// Sources whose nibbles are columns i and 16 + i.
 template <typename Source>
-inline void fill_panel(Source source, uint32_t cols, uint32_t octet, const Panel& panel) {
-  for (uint32_t b = 0; b < cols / 32; ++b) {
-    source.begin(b);
-    __m256i lo[4], hi[4], out[8];
+constexpr bool packs_halves = requires(const Source s) { s.packed(0u, 0u); };
+
+/// Codes of block b in the panel's order: register j holds 4 columns of eight rows.
+template <typename Source>
+HEARTH_ALWAYS_INLINE void panel_codes(const Source& source, uint32_t b, __m256i* out) {
+  __m256i lo[4], hi[4];
+  if constexpr (packs_halves<Source>) {  // half as much to transpose while it is packed
+#pragma GCC unroll 4
+    for (uint32_t v = 0; v < 4; ++v) lo[v] = source.packed(b, v);
+    transpose_dwords(lo, hi);
+#pragma GCC unroll 4
+    for (uint32_t c = 0; c < 4; ++c) source.unpack(hi[c], &out[c], &out[4 + c]);
+  } else {
 #pragma GCC unroll 4
     for (uint32_t v = 0; v < 4; ++v) source.codes(b, v, &lo[v], &hi[v]);
     transpose_dwords(lo, out);
     transpose_dwords(hi, out + 4);
+  }
+}
+
+/// Unpacks `blocks` blocks from `first` on of eight rows.
+template <typename Source>
+inline void fill_panel(Source& source, uint32_t first, uint32_t blocks, uint32_t octet, const Panel& panel) {
+  for (uint32_t b = 0; b < blocks; ++b) {
+    source.begin(first + b);
+    __m256i out[8];
+    panel_codes(source, first + b, out);
     uint8_t* codes = panel.codes + size_t(b) * 512 + 32 * octet;
 #pragma GCC unroll 8
-    for (uint32_t j = 0; j < 8; ++j) _mm256_store_si256(reinterpret_cast<__m256i*>(codes + 64 * j), out[j]);
+    for (uint32_t j = 0; j < 8; ++j) store_dwords(codes + 64 * j, out[j]);
     const size_t at = size_t(b) * strip_rows + 8 * octet;
-    _mm256_store_ps(panel.scale + at, source.scale(b));
-    if constexpr (Source::with_minimum) _mm256_store_ps(panel.minimum + at, source.minimum(b));
+    _mm256_store_ps(panel.scale + at, source.scale(first + b));
+    if constexpr (Source::with_minimum) _mm256_store_ps(panel.minimum + at, source.minimum(first + b));
     if constexpr (Source::with_sub) {
-      const __m256i sub0 = source.sub0(), sub1 = source.sub1(), offset = _mm256_set1_epi32(code_offset(Source::type));
-      store_dwords(panel.sub0 + at, vnni ? sub0 : word_pair(sub0, sub0));
-      store_dwords(panel.sub1 + at, vnni ? sub1 : word_pair(sub1, sub1));
-      store_dwords(panel.both + at, word_pair(_mm256_mullo_epi32(sub0, offset), _mm256_mullo_epi32(sub1, offset)));
+      store_dwords(panel.sub0 + at, vnni ? source.sub0() : word_pair(source.sub0()));
+      store_dwords(panel.sub1 + at, vnni ? source.sub1() : word_pair(source.sub1()));
     }
   }
 }
@@ -71,8 +105,7 @@ template <uint32_t Columns, uint32_t N>
 HEARTH_ALWAYS_INLINE void add_products(const uint8_t* codes, const int8_t* q, __m256i (*acc)[2]) {
 #pragma GCC unroll 8
   for (uint32_t j = 0; j < Columns / 4; ++j) {
-    const __m256i w0 = load_dwords(reinterpret_cast<const int32_t*>(codes + 64 * j));
-    const __m256i w1 = load_dwords(reinterpret_cast<const int32_t*>(codes + 64 * j + 32));
+    const __m256i w0 = load_dwords(codes + 64 * j), w1 = load_dwords(codes + 64 * j + 32);
 #pragma GCC unroll 4
     for (uint32_t t = 0; t < N; ++t) {
       const __m256i x = four_columns(q + size_t(t) * 32 + 4 * j);
@@ -82,21 +115,22 @@ HEARTH_ALWAYS_INLINE void add_products(const uint8_t* codes, const int8_t* q, __
   }
 }
 
-/// The integer dots of block b; `corrections` and `halves` are the tile's at this block.
-template <uint32_t Group, bool Sub, uint32_t N>
-HEARTH_ALWAYS_INLINE void block_dots(const Panel& panel, uint32_t b, const int8_t* q, const int32_t* corrections, const int32_t* halves,
-                                     int32_t offset, __m256i (*acc)[2]) {
+/// The integer dots of block b of the panel; tokens begin at `at` in the tile's arrays.
+template <DType T, uint32_t N>
+HEARTH_ALWAYS_INLINE void block_dots(const Panel& panel, uint32_t b, const QuantTile& tile, size_t at, __m256i (*dots)[2]) {
+  constexpr bool sub = has_sub(T);
   const uint8_t* codes = panel.codes + size_t(b) * 512;
-  for (uint32_t t = 0; t < N; ++t) acc[t][0] = acc[t][1] = _mm256_set1_epi32(((Sub ? halves[t] : corrections[t]) >> 7) * offset);
-  if constexpr (!Sub) return add_products<32, N>(codes, q, acc);
+  const int8_t* q = tile.q + at * 32;
+  for (uint32_t t = 0; t < N; ++t) dots[t][0] = dots[t][1] = excess<T>(sub ? tile.half[at + t] : tile.correction[at + t]);
+  if constexpr (!sub) return add_products<32, N>(codes, q, dots);
   __m256i second[N][2];
-  for (uint32_t t = 0; t < N; ++t) second[t][0] = second[t][1] = _mm256_set1_epi32(((corrections[t] - halves[t]) >> 7) * offset);
-  add_products<16, N>(codes, q, acc);
+  for (uint32_t t = 0; t < N; ++t) second[t][0] = second[t][1] = excess<T>(tile.correction[at + t] - tile.half[at + t]);
+  add_products<16, N>(codes, q, dots);
   add_products<16, N>(codes + 256, q + 16, second);
   for (uint32_t t = 0; t < N; ++t) {
     for (uint32_t o = 0; o < 2; ++o) {
       const __m256i sub0 = load_dwords(panel.sub0 + b * 16 + 8 * o), sub1 = load_dwords(panel.sub1 + b * 16 + 8 * o);
-      acc[t][o] = _mm256_add_epi32(_mm256_mullo_epi32(acc[t][o], sub0), _mm256_mullo_epi32(second[t][o], sub1));
+      dots[t][o] = _mm256_add_epi32(_mm256_mullo_epi32(dots[t][o], sub0), _mm256_mullo_epi32(second[t][o], sub1));
     }
   }
 }
@@ -110,107 +144,136 @@ HEARTH_ALWAYS_INLINE void block_dots(const Panel& panel, uint32_t b, const int8_
 #define HEARTH_KEEP(x) (void)(x)
 #endif
 
-/// Adds the products of 4 * Group columns, times `by`: acc[t][o] are the dwords of octet o. Group 0: 4 columns of signed codes.
-template <uint32_t Group, bool First, uint32_t N>
-HEARTH_ALWAYS_INLINE void add_products(const uint8_t* codes, const int8_t* q, __m256i by0, __m256i by1, __m256i (*acc)[2]) {
-  __m256i sum[N][2];
+/// What codes are above the values whose dots fit in 16 bits: 16 columns a word, so at most 16 * 16 * 127.
+constexpr int word_offset(DType t) { return t == DType::q5_1 || t == DType::q5_k ? 16 : code_offset(t); }
+
+/// Adds the products of 4 * Groups columns with the two registers of codes of each group, in 16 bits.
+template <uint32_t Groups, uint32_t N>
+HEARTH_ALWAYS_INLINE void add_products(const uint8_t* codes, const int8_t* q, __m256i (*acc)[2]) {
 #pragma GCC unroll 8
-  for (uint32_t j = 0; j < (Group == 0 ? 1 : Group); ++j) {
-    const __m256i w0 = load_dwords(reinterpret_cast<const int32_t*>(codes + 64 * j));
-    const __m256i w1 = load_dwords(reinterpret_cast<const int32_t*>(codes + 64 * j + 32));
+  for (uint32_t j = 0; j < Groups; ++j) {
+    const __m256i w0 = load_dwords(codes + 64 * j), w1 = load_dwords(codes + 64 * j + 32);
 #pragma GCC unroll 4
     for (uint32_t t = 0; t < N; ++t) {
       const __m256i x = four_columns(q + size_t(t) * 32 + 4 * j);
-      // |w| * (x with w's sign): products of 7-bit magnitudes cannot overflow the pair sums.
-      const __m256i p0 = Group == 0 ? _mm256_maddubs_epi16(_mm256_abs_epi8(w0), _mm256_sign_epi8(x, w0)) : _mm256_maddubs_epi16(w0, x);
-      const __m256i p1 = Group == 0 ? _mm256_maddubs_epi16(_mm256_abs_epi8(w1), _mm256_sign_epi8(x, w1)) : _mm256_maddubs_epi16(w1, x);
-      sum[t][0] = j == 0 ? p0 : _mm256_add_epi16(sum[t][0], p0);
-      sum[t][1] = j == 0 ? p1 : _mm256_add_epi16(sum[t][1], p1);
-      HEARTH_KEEP(sum[t][0]);
-      HEARTH_KEEP(sum[t][1]);
+      acc[t][0] = _mm256_add_epi16(acc[t][0], _mm256_maddubs_epi16(w0, x));
+      acc[t][1] = _mm256_add_epi16(acc[t][1], _mm256_maddubs_epi16(w1, x));
+      HEARTH_KEEP(acc[t][0]);
+      HEARTH_KEEP(acc[t][1]);
     }
-  }
-#pragma GCC unroll 4
-  for (uint32_t t = 0; t < N; ++t) {
-    const __m256i d0 = _mm256_madd_epi16(sum[t][0], by0), d1 = _mm256_madd_epi16(sum[t][1], by1);
-    acc[t][0] = First ? d0 : _mm256_add_epi32(acc[t][0], d0);
-    acc[t][1] = First ? d1 : _mm256_add_epi32(acc[t][1], d1);
-    HEARTH_KEEP(acc[t][0]);
-    HEARTH_KEEP(acc[t][1]);
   }
 }
 
-/// The integer dots of block b; `corrections` and `halves` are the tile's at this block.
-template <uint32_t Group, bool Sub, uint32_t N>
-HEARTH_ALWAYS_INLINE void block_dots(const Panel& panel, uint32_t b, const int8_t* q, const int32_t* corrections, const int32_t* halves,
-                                     int32_t offset, __m256i (*acc)[2]) {
-  const uint8_t* codes = panel.codes + size_t(b) * 512;
+/// The same of all 32 columns with signed codes, in 32 bits: |w| * (x with w's sign), whose pair sums cannot overflow.
+template <uint32_t N>
+HEARTH_ALWAYS_INLINE void add_signed_products(const uint8_t* codes, const int8_t* q, __m256i (*acc)[2]) {
   const __m256i ones = _mm256_set1_epi16(1);
-  auto by = [&](const int32_t* sub, uint32_t octet) { return Sub ? load_dwords(sub + b * 16 + 8 * octet) : ones; };
-  constexpr uint32_t step = Group == 0 ? 1 : Group;
-  add_products<Group, true, N>(codes, q, by(panel.sub0, 0), by(panel.sub0, 1), acc);
 #pragma GCC unroll 8
-  for (uint32_t j = step; j < 8; j += step) {
-    const int32_t* sub = j < 4 ? panel.sub0 : panel.sub1;
-    add_products<Group, false, N>(codes + 64 * j, q + 4 * j, by(sub, 0), by(sub, 1), acc);
-  }
-  if constexpr (Group == 0) return;  // signed codes have no offset
+  for (uint32_t j = 0; j < 8; ++j) {
+#pragma GCC unroll 2
+    for (uint32_t o = 0; o < 2; ++o) {
+      const __m256i w = load_dwords(codes + 64 * j + 32 * o), magnitude = _mm256_abs_epi8(w);
 #pragma GCC unroll 4
-  for (uint32_t t = 0; t < N; ++t) {
-    __m256i e0, e1;
-    if constexpr (Sub) {  // offset * sub0 * sum of the first half's activations, the second half's likewise, in one instruction
-      const int32_t first = halves[t] >> 7, second = (corrections[t] - halves[t]) >> 7;
-      const __m256i sums = _mm256_set1_epi32(int32_t((uint32_t(second) << 16) | (uint32_t(first) & 0xffffu)));
-      e0 = _mm256_madd_epi16(load_dwords(panel.both + b * 16), sums);
-      e1 = _mm256_madd_epi16(load_dwords(panel.both + b * 16 + 8), sums);
-    } else {
-      e0 = e1 = _mm256_set1_epi32((corrections[t] >> 7) * offset);
+      for (uint32_t t = 0; t < N; ++t) {
+        const __m256i x = _mm256_sign_epi8(four_columns(q + size_t(t) * 32 + 4 * j), w);
+        const __m256i d = _mm256_madd_epi16(_mm256_maddubs_epi16(magnitude, x), ones);
+        acc[t][o] = j == 0 ? d : _mm256_add_epi32(acc[t][o], d);
+        HEARTH_KEEP(acc[t][o]);
+      }
     }
-    acc[t][0] = _mm256_add_epi32(acc[t][0], e0);
-    acc[t][1] = _mm256_add_epi32(acc[t][1], e1);
+  }
+}
+
+/// Where sums begin: minus what the offset adds. `words` are the sums of activations of a QuantTile.
+template <DType T>
+HEARTH_ALWAYS_INLINE __m256i before(__m256i words) {
+  return word_offset(T) == 0 ? _mm256_setzero_si256() : _mm256_mullo_epi16(words, _mm256_set1_epi16(-word_offset(T)));
+}
+
+/// The integer dots of block b of the panel; tokens begin at `at` in the tile's arrays.
+template <DType T, uint32_t N>
+HEARTH_ALWAYS_INLINE void block_dots(const Panel& panel, uint32_t b, const QuantTile& tile, size_t at, __m256i (*dots)[2]) {
+  const uint8_t* codes = panel.codes + size_t(b) * 512;
+  const int8_t* q = tile.q + at * 32;
+  const __m256i ones = _mm256_set1_epi16(1);
+  __m256i acc[N][2];
+  if constexpr (wide(T)) {
+    add_signed_products<N>(codes, q, dots);
+  } else if constexpr (has_sub(T)) {
+#pragma GCC unroll 4
+    for (uint32_t t = 0; t < N; ++t) acc[t][0] = acc[t][1] = before<T>(_mm256_set1_epi32(tile.half_words[at + t]));
+    add_products<4, N>(codes, q, acc);
+#pragma GCC unroll 4
+    for (uint32_t t = 0; t < N; ++t) {
+      for (uint32_t o = 0; o < 2; ++o) dots[t][o] = _mm256_madd_epi16(acc[t][o], load_dwords(panel.sub0 + b * 16 + 8 * o));
+      const __m256i rest = _mm256_sub_epi16(_mm256_set1_epi32(tile.words[at + t]), _mm256_set1_epi32(tile.half_words[at + t]));
+      acc[t][0] = acc[t][1] = before<T>(rest);
+    }
+    add_products<4, N>(codes + 256, q + 16, acc);
+#pragma GCC unroll 4
+    for (uint32_t t = 0; t < N; ++t) {
+      for (uint32_t o = 0; o < 2; ++o) {
+        dots[t][o] = _mm256_add_epi32(dots[t][o], _mm256_madd_epi16(acc[t][o], load_dwords(panel.sub1 + b * 16 + 8 * o)));
+      }
+    }
+  } else {
+#pragma GCC unroll 4
+    for (uint32_t t = 0; t < N; ++t) acc[t][0] = acc[t][1] = before<T>(_mm256_set1_epi32(tile.words[at + t]));
+    add_products<8, N>(codes, q, acc);
+#pragma GCC unroll 4
+    for (uint32_t t = 0; t < N; ++t) {
+      dots[t][0] = _mm256_madd_epi16(acc[t][0], ones), dots[t][1] = _mm256_madd_epi16(acc[t][1], ones);
+      if constexpr (word_offset(T) != code_offset(T)) {
+        const __m256i added = _mm256_set1_epi32((tile.correction[at + t] >> 7) * (code_offset(T) - word_offset(T)));
+        dots[t][0] = _mm256_add_epi32(dots[t][0], added), dots[t][1] = _mm256_add_epi32(dots[t][1], added);
+      }
+    }
   }
 }
 
 #endif
 
-/// Tokens [first, first + N) of a tile.
-template <uint32_t Group, bool Minimum, bool Sub, uint32_t N>
-void panel_tile(const Panel& panel, uint32_t cols, const QuantTile& tile, uint32_t first, int32_t offset) {
+/// Takes tokens [first, first + N) of a tile through the panel: `blocks` blocks from `begin` on are added to the results.
+template <DType T, uint32_t N>
+void panel_tile(const Panel& panel, uint32_t begin, uint32_t blocks, const QuantTile& tile, uint32_t first, Prefetcher& ahead) {
+  float* out = tile.out + first * strip_rows;
   __m256 sum[N][2];
-  for (uint32_t t = 0; t < N; ++t) sum[t][0] = sum[t][1] = _mm256_setzero_ps();
-  for (uint32_t b = 0; b < cols / 32; ++b) {
-    const size_t at = size_t(b) * tile.tokens + first;
-    __m256i acc[N][2];
-    block_dots<Group, Sub, N>(panel, b, tile.q + at * 32, tile.correction + at, tile.half + at, offset, acc);
+  for (uint32_t t = 0; t < N; ++t) {
+    for (uint32_t o = 0; o < 2; ++o) sum[t][o] = begin ? _mm256_loadu_ps(out + t * strip_rows + 8 * o) : _mm256_setzero_ps();
+  }
+  for (uint32_t b = 0; b < blocks; ++b) {
+    ahead.step();
+    const size_t at = size_t(begin + b) * tile.tokens + first;
+    __m256i dots[N][2];
+    block_dots<T, N>(panel, b, tile, at, dots);
 #pragma GCC unroll 2
     for (uint32_t o = 0; o < 2; ++o) {
       const __m256 scale = _mm256_load_ps(panel.scale + b * 16 + 8 * o);
 #pragma GCC unroll 4
       for (uint32_t t = 0; t < N; ++t) {
-        sum[t][o] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(acc[t][o]), _mm256_mul_ps(scale, _mm256_set1_ps(tile.scale[at + t])), sum[t][o]);
+        sum[t][o] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dots[t][o]), _mm256_mul_ps(scale, _mm256_set1_ps(tile.scale[at + t])), sum[t][o]);
       }
-      if constexpr (Minimum) {
+      if constexpr (has_minimum(T)) {
         const __m256 minimum = _mm256_load_ps(panel.minimum + b * 16 + 8 * o);
         for (uint32_t t = 0; t < N; ++t) sum[t][o] = _mm256_fmadd_ps(minimum, _mm256_set1_ps(tile.sum[at + t]), sum[t][o]);
       }
     }
   }
   for (uint32_t t = 0; t < N; ++t) {
-    _mm256_storeu_ps(tile.out + (first + t) * strip_rows, sum[t][0]);
-    _mm256_storeu_ps(tile.out + (first + t) * strip_rows + 8, sum[t][1]);
+    for (uint32_t o = 0; o < 2; ++o) _mm256_storeu_ps(out + t * strip_rows + 8 * o, sum[t][o]);
   }
 }
 
-template <uint32_t Group, bool Minimum, bool Sub>
-void run_tile(const Panel& panel, uint32_t cols, const QuantTile& tile, int32_t offset) {
+template <DType T>
+void run_tile(const Panel& panel, uint32_t begin, uint32_t blocks, const QuantTile& tile, Prefetcher& ahead) {
   uint32_t first = 0;
   for (; first + register_tokens <= tile.tokens; first += register_tokens) {
-    panel_tile<Group, Minimum, Sub, register_tokens>(panel, cols, tile, first, offset);
+    panel_tile<T, register_tokens>(panel, begin, blocks, tile, first, ahead);
   }
   switch (tile.tokens - first) {
-    case 1: return panel_tile<Group, Minimum, Sub, 1>(panel, cols, tile, first, offset);
-    case 2: return panel_tile<Group, Minimum, Sub, 2>(panel, cols, tile, first, offset);
-    case 3: return panel_tile<Group, Minimum, Sub, 3>(panel, cols, tile, first, offset);
+    case 1: return panel_tile<T, 1>(panel, begin, blocks, tile, first, ahead);
+    case 2: return panel_tile<T, 2>(panel, begin, blocks, tile, first, ahead);
+    case 3: return panel_tile<T, 3>(panel, begin, blocks, tile, first, ahead);
   }
 }
 
@@ -218,16 +281,22 @@ template <DType T>
 inline void run_strip(const Strip& s, const QuantTile* tiles, uint32_t count, std::byte* scratch) {
   if (count == 1 && tiles[0].tokens == 1) return direct_strip<T, 1>(s, tiles[0]);  // for 3 tokens a panel costs no more
   if (count == 1 && tiles[0].tokens == 2) return direct_strip<T, 2>(s, tiles[0]);
-  const Panel panel = panel_in(scratch, s.cols);
-  fill_panel(source_of<T>(s, 0), s.cols, 0, panel);
-  fill_panel(source_of<T>(s, 1), s.cols, 1, panel);
-  for (uint32_t i = 0; i < count; ++i) {
-    run_tile<vnni ? 0 : code_group(T), has_minimum(T), has_sub(T)>(panel, s.cols, tiles[i], code_offset(T));
+  const Panel panel = panel_in(scratch);
+  const uint32_t blocks = s.cols / 32, stretches = (blocks + stretch_blocks - 1) / stretch_blocks;
+  uint32_t passes = 0;
+  for (uint32_t i = 0; i < count; ++i) passes += (tiles[i].tokens + register_tokens - 1) / register_tokens;
+  Prefetcher ahead(s, blocks * passes);
+  auto low = source_of<T>(s, 0), high = source_of<T>(s, 1);
+  for (uint32_t i = 0, begin = 0; i < stretches; ++i) {  // equal stretches rather than full ones and a rest
+    const uint32_t n = (blocks - begin + stretches - i - 1) / (stretches - i);
+    fill_panel(low, begin, n, 0, panel);
+    fill_panel(high, begin, n, 1, panel);
+    for (uint32_t t = 0; t < count; ++t) run_tile<T>(panel, begin, n, tiles[t], ahead);
+    begin += n;
   }
 }
 
 void strip_q8(const Strip& strip, const QuantTile* tiles, uint32_t count, std::byte* scratch) {
-  const size_t panel_bytes = size_t(strip.cols) * 26;  // codes 16 bytes a column, factors 10
   const Strip s = strip.rows == strip_rows ? strip : whole_strip(strip, scratch + panel_bytes);
   with_type(s.type, [&]<DType T>() { run_strip<T>(s, tiles, count, scratch); });
 }

@@ -28,7 +28,8 @@ struct Strip {
 };
 
 /// Quantised activation rows side by side: of token t and block b of 32 columns, q[(b * tokens + t) * 32 ...] and
-/// scale, correction (-128 * sum of q), half (the same of its first 16) and sum (scale * sum of q) at [b * tokens + t].
+/// scale, correction (-128 * sum of q), half (the same of its first 16), sum (scale * sum of q), and words (16-bit sums of q
+/// at columns 0 and 1 of every four, in the high half 2 and 3) and half_words (of the first 16) at [b * tokens + t].
 /// Results: out[t * strip_rows + row].
 struct QuantTile {
   const int8_t* q;
@@ -36,6 +37,7 @@ struct QuantTile {
   const int32_t* correction;
   const int32_t* half;
   const float* sum;
+  const int32_t *words, *half_words;  // only where Kernels::with_words
   uint32_t tokens;
   float* out;
 };
@@ -47,6 +49,7 @@ struct QuantRow {
   int32_t* correction;
   int32_t* half;
   float* sum;
+  int32_t *words, *half_words;
 };
 
 /// Memory that the thread will read next: a kernel may ask for it early.
@@ -71,6 +74,7 @@ struct Kernels {
   /// strip_q8 for strip_rows < w.rows <= panel_rows and any number of tokens: out[i * panel_rows + r] for the i-th token of
   /// all tiles. nullptr: strip by strip is as good.
   void (*panel_q8)(const Strip& w, const QuantTile* tiles, uint32_t count, float* out, std::byte* scratch, const Ahead& ahead) = nullptr;
+  bool with_words = false;  // strip_q8 wants words and half_words of its tiles
 };
 
 /// Scratch that a strip kernel may use, 64-byte aligned.

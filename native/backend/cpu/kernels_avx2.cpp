@@ -24,7 +24,7 @@ namespace {
 }  // namespace
 
 const Kernels* avx2_kernels() {
-  static const Kernels table{"avx2", strip_f32, strip_q8, quantise, norm, activate, attention};
+  static const Kernels table{"avx2", strip_f32, strip_q8, quantise, norm, activate, attention, 12, nullptr, true};
   return &table;
 }
 

@@ -107,6 +107,7 @@ void quantise(const float* x, uint32_t cols, const QuantRow& to) {
     to.half[b] = int32_t(uint32_t(first) * uint32_t(-128));
     to.correction[b] = int32_t((uint32_t(first) + uint32_t(second)) * uint32_t(-128));
     to.sum[b] = d * static_cast<float>(int64_t(first) + second);
+    sum_words(to, b);
   }
 }
 

@@ -4,14 +4,15 @@
 namespace hearth::cpu {
 namespace {
 
-/// int8 forms of rows are dense records: codes, then scale, correction, half and sum per block.
-size_t record_bytes(uint32_t cols) { return (size_t(cols) + size_t(cols) / 32 * 16 + 63) / 64 * 64; }
+/// int8 forms of rows are dense records: codes, then scale, correction, half, sum, words and half_words per block.
+size_t record_bytes(uint32_t cols) { return (size_t(cols) + size_t(cols) / 32 * 24 + 63) / 64 * 64; }
 
 QuantRow record(std::byte* p, uint32_t cols) {
   auto* scale = reinterpret_cast<float*>(p + cols);
   const uint32_t blocks = cols / 32;
   auto* correction = reinterpret_cast<int32_t*>(scale + blocks);
-  return {reinterpret_cast<int8_t*>(p), scale, correction, correction + blocks, reinterpret_cast<float*>(correction + 2 * blocks)};
+  return {reinterpret_cast<int8_t*>(p), scale, correction, correction + blocks, reinterpret_cast<float*>(correction + 2 * blocks),
+          correction + 3 * blocks, correction + 4 * blocks};
 }
 
 void quantise_rows(Step& s, QuantisedRows& to, const float* x, uint32_t rows, uint32_t cols, uint32_t planes) {
@@ -33,7 +34,7 @@ void quantise_rows(Step& s, QuantisedRows& to, const float* x, uint32_t rows, ui
 }
 
 /// Interleaves the rows of one tile block by block.
-void pack_tile(const QuantTile& tile, const uint32_t* index, QuantisedRows& from) {
+void pack_tile(const QuantTile& tile, const uint32_t* index, QuantisedRows& from, bool with_words) {
   auto* q = const_cast<int8_t*>(tile.q);
   for (uint32_t t = 0; t < tile.tokens; ++t) {
     const QuantRow row = from.row(index[t]);
@@ -44,6 +45,9 @@ void pack_tile(const QuantTile& tile, const uint32_t* index, QuantisedRows& from
       const_cast<int32_t*>(tile.correction)[at] = row.correction[b];
       const_cast<int32_t*>(tile.half)[at] = row.half[b];
       const_cast<float*>(tile.sum)[at] = row.sum[b];
+      if (!with_words) continue;
+      const_cast<int32_t*>(tile.words)[at] = row.words[b];
+      const_cast<int32_t*>(tile.half_words)[at] = row.half_words[b];
     }
   }
 }
@@ -51,7 +55,7 @@ void pack_tile(const QuantTile& tile, const uint32_t* index, QuantisedRows& from
 /// A tile's arrays at `p`, laid out as record() with `tokens` rows side by side.
 QuantTile tile_at(std::byte* p, uint32_t cols, uint32_t tokens) {
   const QuantRow r = record(p, cols * tokens);
-  return {r.q, r.scale, r.correction, r.half, r.sum, tokens, nullptr};
+  return {r.q, r.scale, r.correction, r.half, r.sum, r.words, r.half_words, tokens, nullptr};
 }
 
 }  // namespace
@@ -102,7 +106,7 @@ void prepare_int8(Step& s, Buffer buffer, const float* x, uint32_t rows, uint32_
     }
   }
   s.parallel(static_cast<uint32_t>(out.tiles.size()), 1, 2.0 * records.size() * cols,
-             [&](uint32_t, uint32_t i) { pack_tile(out.tiles[i], &records[out.tile_rows[i]], source); });
+             [&](uint32_t, uint32_t i) { pack_tile(out.tiles[i], &records[out.tile_rows[i]], source, s.cpu.kernels.with_words); });
 }
 
 }  // namespace

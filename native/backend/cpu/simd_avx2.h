@@ -109,3 +109,14 @@ inline int32_t quantise_lanes(V x, V factor, int8_t* out) {
   q = _mm_add_epi32(q, _mm_shuffle_epi32(q, 0xb1));
   return _mm_cvtsi128_si32(q);
 }
+/// The 16-bit sums of 16 columns as a QuantTile has them.
+inline __m128i word_sums(const int8_t* q) {
+  __m128i x = _mm_maddubs_epi16(_mm_set1_epi8(1), _mm_loadu_si128(reinterpret_cast<const __m128i*>(q)));
+  x = _mm_add_epi16(x, _mm_shuffle_epi32(x, 0x4e));
+  return _mm_add_epi16(x, _mm_shuffle_epi32(x, 0xb1));
+}
+inline void sum_words(const QuantRow& row, uint32_t b) {
+  const __m128i half = word_sums(row.q + 32 * b), all = _mm_add_epi16(half, word_sums(row.q + 32 * b + 16));
+  row.half_words[b] = _mm_cvtsi128_si32(half);
+  row.words[b] = _mm_cvtsi128_si32(all);
+}

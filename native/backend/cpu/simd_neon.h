@@ -99,3 +99,4 @@ inline int32_t quantise_lanes(V x, V factor, int8_t* out) {
   }
   return total;
 }
+inline void sum_words(const QuantRow&, uint32_t) {}

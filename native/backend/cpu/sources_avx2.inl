@@ -99,11 +99,16 @@ struct NibbleSource {
     table = _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(t)));
   }
   void begin(uint32_t) {}
-  HEARTH_ALWAYS_INLINE void codes(uint32_t b, uint32_t v, __m256i* lo, __m256i* hi) const {
-    const __m256i mask = _mm256_set1_epi8(15), x = two_rows(rows, v, size_t(b) * info(T).bytes + payload);
+  HEARTH_ALWAYS_INLINE __m256i packed(uint32_t b, uint32_t v) const requires(T != DType::mxfp4_planes) { return nibbles(b, v); }
+  HEARTH_ALWAYS_INLINE __m256i nibbles(uint32_t b, uint32_t v) const { return two_rows(rows, v, size_t(b) * info(T).bytes + payload); }
+  HEARTH_ALWAYS_INLINE void unpack(__m256i x, __m256i* lo, __m256i* hi) const {
+    const __m256i mask = _mm256_set1_epi8(15);
     *lo = _mm256_and_si256(x, mask);
     *hi = _mm256_and_si256(_mm256_srli_epi16(x, 4), mask);
     if constexpr (!plain) *lo = _mm256_shuffle_epi8(table, *lo), *hi = _mm256_shuffle_epi8(table, *hi);
+  }
+  HEARTH_ALWAYS_INLINE void codes(uint32_t b, uint32_t v, __m256i* lo, __m256i* hi) const {
+    unpack(nibbles(b, v), lo, hi);
     if constexpr (T == DType::mxfp4_planes) {  // pairs of neighbours instead of halves
       const __m256i even = *lo, odd = *hi;
       *lo = _mm256_unpacklo_epi8(even, odd);
