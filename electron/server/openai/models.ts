@@ -9,7 +9,7 @@ const IDENTIFY_WAIT_MS = 1500;
 function modelObject({ supervisor }: ServerContext, model: LibraryModel) {
   const here = supervisor.loaded(refOf(model));
   const context = here?.context ?? model.info?.context;
-  const { info, abilities } = model;
+  const { info, abilities, aliases } = model;
   return {
     id: model.name,
     object: 'model',
@@ -18,6 +18,7 @@ function modelObject({ supervisor }: ServerContext, model: LibraryModel) {
     ...(context !== undefined && { context_length: context, max_model_len: context }),
     hearth: {
       loaded: here !== undefined,
+      ...(aliases && { aliases }),
       ...(abilities && { abilities }),
       ...(info && {
         model_id: info.modelId,

@@ -1,5 +1,18 @@
 // Moving models, cache and chats: the new place is proved before the old one goes, and whatever breaks off leaves one that is whole.
-import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { appFolders, dataDirAt, dataDirPath, openDataDir } from '../../../electron/app/data-dir';
@@ -11,6 +24,16 @@ import { planMove, refuseFull } from '../../../electron/library/move-tree';
 import { openStore } from '../../../electron/store/open';
 import { fakeProbe, folder, put, sha256, treeHash, until } from '../library/files';
 import { sampleChat } from '../store/samples';
+
+/** Another file system, where the machine has one at hand. */
+const shm = ['/dev/shm'].find((path) => existsSync(path) && statSync(path).dev !== statSync(tmpdir()).dev);
+if (shm === undefined) console.log('Skipped: moves to another disk; there is only one here.');
+
+function otherDisk(): string {
+  const path = mkdtempSync(join(shm ?? tmpdir(), 'hearth-move-'));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
 
 const quiet = { info: () => undefined, warn: () => undefined };
 
@@ -110,6 +133,49 @@ describe('moving', () => {
     expect(readFileSync(join(to, 'a.gguf'), 'utf8')).toBe('whole');
     expect(readdirSync(to)).toEqual(['a.gguf']);
   });
+
+  it.skipIf(shm === undefined)(
+    'to another disk: copied, read again, and then only removed',
+    { timeout: 60_000 },
+    async () => {
+      const root = folder();
+      const { dir, locations, ended } = locationsIn(root);
+      const content = randomBytes(9_000_000);
+      put(dir.models, { 'b.gguf': 'b' });
+      writeFileSync(join(dir.models, 'a.gguf'), content);
+      utimesSync(join(dir.models, 'a.gguf'), 1_000_000, 1_000_000);
+      const to = otherDisk();
+      await locations.move({ what: 'models', to });
+      expect(await ended()).toMatchObject({ phase: 'done', doneBytes: 9_000_001 });
+      expect(sha256(readFileSync(join(to, 'a.gguf')))).toBe(sha256(content));
+      expect(statSync(join(to, 'a.gguf')).mtimeMs).toBe(1_000_000_000);
+      expect(readdirSync(to).sort()).toEqual(['a.gguf', 'b.gguf']);
+      expect(existsSync(join(root, 'models'))).toBe(false);
+    },
+  );
+
+  it.skipIf(shm === undefined)(
+    'broken off in the middle: the old place is whole and valid, and it can be made again',
+    { timeout: 60_000 },
+    async () => {
+      const root = folder();
+      const first = locationsIn(root);
+      writeFileSync(join(first.dir.models, 'a.gguf'), randomBytes(200_000_000));
+      const before = treeHash(first.dir.models);
+      const to = otherDisk();
+      await first.locations.move({ what: 'models', to });
+      await until(() => (first.locations.moves()[0]?.doneBytes ?? 0) > 0);
+      await first.locations.close();
+      expect(first.locations.moves()).toMatchObject([{ phase: 'failed', error: { code: 'cancelled' } }]);
+      expect(treeHash(first.dir.models)).toBe(before);
+      expect(existsSync(join(root, 'locations.json'))).toBe(false);
+      const second = locationsIn(root);
+      const wanted = sha256(readFileSync(join(root, 'models/a.gguf')));
+      await second.locations.move({ what: 'models', to });
+      expect((await second.ended())?.phase).toBe('done');
+      expect(sha256(readFileSync(join(to, 'a.gguf')))).toBe(wanted);
+    },
+  );
 
   it('too little space is said before anything is written, with what is needed', async () => {
     const plan = await planMove(folder({ 'a.gguf': 'a' }), join(folder(), 'x'));
