@@ -1,5 +1,6 @@
 // What is promised of a model's memory before its load, held against what the runtime takes when a conversation fills its context.
 import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { entry } from '../../electron/entries';
 import { parseStatus } from '../../electron/runtime/process-memory';
@@ -15,11 +16,15 @@ import { missing, modelPath } from './engine-model';
 const large = process.env['HEARTH_LARGE_MODEL'];
 const LOOK_MS = 10;
 
+/** As it is shipped, where it was built: from its sources a process holds the compiler, too. */
+const shipped = resolve(import.meta.dirname, '../../dist/runtime.js');
+const runtime = existsSync(shipped) ? { path: shipped, execArgv: [] } : entry('runtime');
+
 async function withSupervisor<T>(
   options: Partial<SupervisorOptions>,
   use: (supervisor: Supervisor, runtimes: HostHandle[]) => Promise<T>,
 ): Promise<T> {
-  const fork = forkHosts(entry('runtime'));
+  const fork = forkHosts(runtime);
   const runtimes: HostHandle[] = [];
   const supervisor = createSupervisor({
     ...options,
