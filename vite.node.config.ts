@@ -10,6 +10,7 @@ const ENTRIES = {
   runtime: 'electron/runtime/index.ts',
   'store-worker': 'electron/store/worker.ts',
   'file-worker': 'electron/library/file-worker.ts',
+  'download-worker': 'electron/library/download/worker.ts',
 };
 
 export default defineConfig(({ mode }) =>

@@ -4,15 +4,18 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { HearthError } from './contract/errors';
-import type { LocationKind } from './contract/models';
+import type { DownloadRequest, LocationKind } from './contract/models';
 import type { ServerFile } from './contract/own';
 import type { LoadOptions } from './contract/runtime';
 import type { Library, LibraryModel } from './library/types';
+import type { Downloads } from './library/download/downloads';
 import { createLibrary } from './library/library';
 import { isWithin } from './library/walk';
 import { appFolders, dataDirAt, dataDirPath, openDataDir, portableDataDir, type DataDir } from './app/data-dir';
 import { clearKvCache, kvCache } from './app/kv-cache';
 import { createLocations } from './app/locations';
+import { openFetching } from './app/fetching';
+import { liveSettings } from './app/live-settings';
 import { openLog, type Log } from './app/log';
 import { resources, type Resources } from './app/resources';
 import { ServerLock, livingServer } from './app/server-file';
@@ -123,14 +126,30 @@ async function buildServices(
     log: (text) => log.warn(text),
   });
   closing.push(() => matrix.close());
-  const locations = createLocations({ dir, library, store, log, obstacle: (what) => obstacle(what, dir, supervisor) });
+  const settings = await liveSettings(store);
+  const fetching = await openFetching({
+    dir,
+    settings: settings.now,
+    library,
+    folder: () => dir.models,
+    log: (text) => log.info(text),
+  });
+  closing.push(() => fetching.close());
+  const locations = createLocations({
+    dir,
+    library,
+    store,
+    log,
+    obstacle: (what) => obstacle(what, dir, supervisor) ?? unfinished(what, fetching.downloads),
+  });
   closing.push(() => locations.close());
   const server = await createServer({
     supervisor,
     library,
-    store,
+    store: settings.store,
     matrix,
     telemetry,
+    fetching,
     token,
     version: shipped.version,
     modelsFolder: () => dir.models,
@@ -139,6 +158,8 @@ async function buildServices(
     log,
   });
   closing.push(() => server.close());
+  // Before anybody asks: a list that is empty at first would say that they are gone.
+  await fetching.downloads.open().catch((error: unknown) => log.warn(`downloads do not go on: ${String(error)}`));
   return { dir, log, store, supervisor, library, matrix, server };
 }
 
@@ -166,6 +187,12 @@ function obstacle(what: LocationKind, dir: DataDir, supervisor: Supervisor): Hea
     ({ info }) => what === 'cache' || (what === 'models' && (!info || isWithin(info.path, dir.models))),
   );
   return concerned && new HearthError('model_in_use', `${concerned.name} is loaded.`);
+}
+
+/** A folder is not moved away under a download. */
+function unfinished(what: LocationKind, downloads: Downloads): HearthError | undefined {
+  const busy = what === 'models' ? downloads.list().find(({ phase }) => phase !== 'done') : undefined;
+  return busy && new HearthError('model_in_use', `The download of ${busy.file} is not finished.`);
 }
 
 /** Where the port is taken, by whatever program, the next free one will do, and is said aloud. */
@@ -292,6 +319,30 @@ export function dataDirOf(asked: string | undefined): string {
 /** Where a portable app keeps everything, the window's own data too. */
 export function portableData(): string | undefined {
   return portableDataDir(appFolders(appRoot()));
+}
+
+/** Downloads without a server, for a command that fetches and ends. */
+export async function openFetcher(dataDir?: string) {
+  const dir = openDataDir(dataDirOf(dataDir));
+  const store = await openStore({ path: dir.database });
+  const settings = await store.settings();
+  const { library, close } = openEngine({ dataDir });
+  const fetching = await openFetching({ dir, settings: () => settings, library, folder: () => dir.models });
+  const { downloads, discover } = fetching;
+  return {
+    repository: (repo: string) => discover.repository(repo),
+    start: async (request: DownloadRequest) => {
+      await downloads.read();
+      return downloads.start(request);
+    },
+    look: async (id: string) => downloads.get(id),
+    pause: async (id: string) => void (await downloads.pause(id)),
+    close: async () => {
+      await fetching.close();
+      await close();
+      await store.close();
+    },
+  };
 }
 
 export function appVersion(): string {

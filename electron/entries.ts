@@ -11,12 +11,13 @@ export interface Entry {
   execArgv: string[];
 }
 
-export type EntryName = 'runtime' | 'store-worker' | 'file-worker';
+export type EntryName = 'runtime' | 'store-worker' | 'file-worker' | 'download-worker';
 
 const SOURCES: Record<EntryName, string> = {
   runtime: 'runtime/index.ts',
   'store-worker': 'store/worker.ts',
   'file-worker': 'library/file-worker.ts',
+  'download-worker': 'library/download/worker.ts',
 };
 
 const here = dirname(fileURLToPath(import.meta.url));

@@ -1,4 +1,4 @@
-// What ships with Hearth: its version, the built page, the models. Paths only.
+// What ships with Hearth: its version, the built page, the models, the catalogue. Paths only.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { appRoot } from '../entries';
@@ -19,6 +19,12 @@ export function resources(root: string = appRoot()): Resources {
   );
   const built = existsSync(join(page, 'index.html'));
   return { version: version(root), ...(built && { page }), models: starter ? models(starter) : [] };
+}
+
+/** Packaged, it lies beside the archive. */
+export function cataloguePath(root: string = appRoot()): string {
+  const places = [join(root, 'resources', 'catalogue.json'), join(dirname(root), 'catalogue.json')];
+  return places.find((path) => existsSync(path)) ?? join(root, 'resources', 'catalogue.json');
 }
 
 function models(folder: string): string[] {

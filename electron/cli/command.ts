@@ -8,6 +8,7 @@ import { doctor } from './doctor';
 import { load, ps, unload } from './load';
 import { logits } from './logits';
 import { ls } from './ls';
+import { pull } from './pull';
 import { processIo, report, type Io } from './report';
 import { rm } from './rm';
 import { run } from './run';
@@ -42,6 +43,7 @@ function hearthCommand(io: Io, done: Done): Command {
   addLs(program, io);
   addRm(program, io, done);
   addMemory(program, io, done);
+  addPull(program, io, done);
   addDoctor(program, io, done);
   addCache(program, io);
   return program;
@@ -154,6 +156,15 @@ function addMemory(program: Command, io: Io, done: Done): void {
     .option('--json', 'one JSON object')
     .addOption(dataDir())
     .action((options) => ps(options, io));
+}
+
+function addPull(program: Command, io: Io, done: Done): void {
+  verb(program, 'pull', 'Fetch a model from the hub, or go on with it. Ctrl-C pauses.')
+    .argument('<model>', 'OWNER/NAME, or OWNER/NAME/FILE')
+    .option('--revision <name>', 'branch, tag or commit (default: main)')
+    .option('--json', 'one JSON object at the end')
+    .addOption(dataDir())
+    .action(async (model: string, options) => done(await pull(model, options, io, interrupt())));
 }
 
 function addDoctor(program: Command, io: Io, done: Done): void {

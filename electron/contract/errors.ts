@@ -69,6 +69,16 @@ export const ERRORS = {
   // Files from elsewhere.
   disk_full: server(507, 'Make space on that disk, then go on.'),
   offline: server(503, 'Turn offline mode off in the settings, or use what is on this machine.'),
+  // Beyond this machine: the hub, downloads, remote engines.
+  unreachable: server(502, 'Check the connection, the address and the proxy, then try again.'),
+  hub_denied: {
+    status: 403,
+    type: 'permission_error',
+    remedy: "Accept the terms on the model's page and enter a token in the settings.",
+  },
+  hub_failed: server(502, 'Try again later, or check the mirror and the proxy in the settings.'),
+  unsafe_name: invalid(422, 'Choose another repository.'),
+  checksum_mismatch: server(502, 'Fetch it again; if it happens again, the copy on the hub is damaged.'),
   // The app.
   port_in_use: server(503, 'Choose another port with --port.'),
   already_running: {

@@ -149,6 +149,8 @@ export const hubModel = z.object({
   featured: z.boolean(),
   /** Absent until asked for by repository. */
   files: z.array(hubFile).optional(),
+  /** Path of the file to take for somebody who does not choose. */
+  suggested: z.string().optional(),
 });
 export type HubModel = z.infer<typeof hubModel>;
 
@@ -181,25 +183,39 @@ export const downloadPhase = z.enum([
   'failed',
 ]);
 
+export const downloadSource = z.enum(['hub', 'disk']);
+export type DownloadSource = z.infer<typeof downloadSource>;
+
 export const download = z.object({
   id: z.string(),
+  source: downloadSource.default('hub'),
+  /** Of an import from a disk: the folder's name. */
   repo: z.string(),
   file: z.string(),
   phase: downloadPhase,
-  /** Verified or stored; never falls. */
+  /** Verified or stored; never falls, but where `restarted` says why. */
   doneBytes: z.number(),
   totalBytes: z.number(),
   bytesPerSecond: z.number(),
   etaMs: z.number().optional(),
+  /** Of the bytes, while they are verified. */
+  fraction: z.number().optional(),
+  /** The file was changed on the hub meanwhile, and was begun anew. */
+  restarted: z.boolean().optional(),
   error: errorShape.optional(),
   /** Name in the API, once it is done. */
   model: z.string().optional(),
 });
 export type Download = z.infer<typeof download>;
 
+/** A file, or a folder with models, on a disk of this computer: copied into the models folder and compared. */
+export const importRequest = z.object({ path: z.string().min(1) });
+
 /** GET /hearth/v1/connections: every connection that ever left this machine, newest first. */
 export const connection = z.object({
+  /** Of the last one, where several in a row are told as one. */
   at: z.number(),
+  count: z.int().default(1),
   host: z.string(),
   purpose: z.enum(['search', 'download', 'remote_engine', 'lan_import']),
   detail: z.string(),

@@ -43,6 +43,8 @@ export const ROUTES = {
   /** POST → Download */
   downloadPause: `${OWN}/downloads/:id/pause`,
   downloadResume: `${OWN}/downloads/:id/resume`,
+  /** POST importRequest → 201 { downloads: Download[] }: one for each model found there */
+  imports: `${OWN}/imports`,
   /** GET → { connections: Connection[] } */
   connections: `${OWN}/connections`,
   /** GET → { engines: RemoteEngine[] }; POST remoteEngineRequest → 201 RemoteEngine */

@@ -1,6 +1,10 @@
 // What the server is given and what it offers. It knows services by their interfaces alone: no processes, no database, no files
 // but those of the built page.
 import type { Location, MoveRequest, MoveState } from '../contract/models';
+import type { Settings } from '../contract/own';
+import type { Downloads } from '../library/download/downloads';
+import type { Discover } from '../library/hub/discover';
+import type { Ledger } from '../library/network/ledger';
 import type { Library } from '../library/types';
 import type { Store } from '../store/types';
 import type { Matrix } from '../supervisor/matrix/matrix';
@@ -29,6 +33,17 @@ export interface Locations {
   move(request: MoveRequest): Promise<MoveState>;
 }
 
+/** What reaches beyond this machine for models. */
+export interface Fetching {
+  discover: Discover;
+  downloads: Downloads;
+  ledger: Pick<Ledger, 'list'>;
+  /** The user's token for the hub: never given back, and bound to the hub it was entered for. */
+  token: { readonly isSet: boolean; set(token: string, hub: string): Promise<void>; clear(): Promise<void> };
+  /** Throws HearthError{invalid_request} for a mirror that is none. */
+  hub(settings: Pick<Settings, 'hubMirror'>): string;
+}
+
 export interface ServerOptions {
   supervisor: Supervisor;
   library: Library;
@@ -38,6 +53,8 @@ export interface ServerOptions {
   /** Of the app's own API. */
   token: string;
   version: string;
+  /** Absent: nothing can be fetched. */
+  fetching?: Fetching;
   /** Where the user's own models go, for the page to say. */
   modelsFolder?(): string;
   locations?: Locations;

@@ -54,6 +54,23 @@ const errors = {
   forbidden_origin: ['This page may not talk to Hearth.', 'Add its address to the allowed ones in the settings.'],
   disk_full: ['The disk is full.', 'Make space on it, then go on. Nothing that was fetched is lost.'],
   offline: ['Offline mode is on.', 'Turn it off in the settings to reach other computers.'],
+  unreachable: [
+    'Hearth could not reach the other side.',
+    'Check your connection, the address and the proxy, then try again.',
+  ],
+  hub_denied: [
+    'The hub does not hand this model to everyone.',
+    'Accept its terms on the model’s page, then enter your token in the settings.',
+  ],
+  hub_failed: [
+    'The hub answered in a way that Hearth cannot use.',
+    'Try again later, or check the mirror and the proxy.',
+  ],
+  unsafe_name: ['A file of this repository has a name that is not safe.', 'Choose another repository.'],
+  checksum_mismatch: [
+    'The checksum of this file is wrong, so it was not kept.',
+    'Fetch it again. If this comes back, the copy on the hub is damaged.',
+  ],
   port_in_use: ['Another program uses this port.', 'Choose another one with --port.'],
   already_running: ['Hearth is already running.', 'Use the one that is open.'],
   chat_busy: ['An answer is still being written in this chat.', 'Wait for it, or stop it first.'],

@@ -27,6 +27,8 @@ export async function realApp(args = [], kept = undefined) {
     token,
     pid,
     data,
+    /** Resolves when the process is gone, however. */
+    ended,
     env: { HEARTH_E2E_URL: url, HEARTH_E2E_TOKEN: token },
     async close() {
       child.kill('SIGTERM');

@@ -97,6 +97,21 @@ describe('walls of the TypeScript', () => {
     expect(breaches.map(show)).toEqual([]);
   });
 
+  it('one door leads off this machine: library/network', () => {
+    const reaching = /(?:from\s+['"](node:(?:https?|tls|net|dgram|http2)|undici)['"]|(?<![.\w])(fetch)\()/;
+    // The server listens, and never calls; commands and the lock ask the Hearth on this machine.
+    const allowed = /^electron\/(library\/network(\.ts|\/)|server\/listen\.ts|cli\/|app\/server-file\.ts)/;
+    const breaches = files('electron', /\.ts$/)
+      .filter((file) => !allowed.test(file))
+      .flatMap((file) =>
+        readFileSync(join(root, file), 'utf8')
+          .split('\n')
+          .map((text) => ({ file, text })),
+      )
+      .filter(({ text }) => reaching.test(text) && !/^\s*(private |\/\/|\*)/.test(text));
+    expect(breaches.map(({ file, text }) => `${file}: ${text.trim()}`)).toEqual([]);
+  });
+
   it('only runtime/addon.ts knows where the addon is, and main.ts where a package has it', () => {
     const breaches = files('electron', /\.ts$/)
       .filter((file) => !['electron/runtime/addon.ts', 'electron/main.ts'].includes(file))

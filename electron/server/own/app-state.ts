@@ -22,7 +22,7 @@ export function appState(context: ServerContext, devices: Device[]): AppState {
     loaded: supervisor.models(),
     ...(swap && { swap }),
     ...(previous !== undefined && { previous }),
-    downloads: [],
+    downloads: context.fetching?.downloads.list() ?? [],
     memory: {
       engineBytes: stats?.rssBytes ?? 0,
       kvBytesUsed: stats?.kvBytesUsed ?? 0,

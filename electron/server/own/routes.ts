@@ -3,6 +3,9 @@ import type { FastifyInstance } from 'fastify';
 import type { ServerContext } from '../context';
 import type { Turns } from '../turns/turns';
 import { chatRoutes } from './chats';
+import { connectionRoutes } from './connections';
+import { discoverRoutes } from './discover';
+import { downloadRoutes } from './downloads';
 import { matrixRoutes } from './matrix';
 import { folderRoutes } from './folders';
 import { modelFileRoutes } from './model-files';
@@ -22,4 +25,9 @@ export function ownRoutes(app: FastifyInstance, context: ServerContext, turns: T
   settingsRoutes(app, context);
   chatRoutes(app, context, turns);
   turnRoutes(app, turns);
+  if (context.fetching) {
+    discoverRoutes(app, context.fetching);
+    downloadRoutes(app, context.fetching);
+    connectionRoutes(app, context.fetching);
+  }
 }

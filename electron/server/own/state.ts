@@ -57,7 +57,11 @@ async function follow(
     changed = true;
     wake();
   };
-  const unwatch = [context.supervisor.watch(change), context.library.watch(change)];
+  const unwatch = [
+    context.supervisor.watch(change),
+    context.library.watch(change),
+    context.fetching?.downloads.watch(change),
+  ];
   const leave = () => wake();
   signal.addEventListener('abort', leave, { once: true });
   let last: AppState | undefined;
@@ -73,7 +77,7 @@ async function follow(
       await sleep(EVENT_MS, signal);
     }
   } finally {
-    for (const stop of unwatch) stop();
+    for (const stop of unwatch) stop?.();
   }
 }
 
