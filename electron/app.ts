@@ -10,6 +10,7 @@ import type { LoadOptions } from './contract/runtime';
 import type { Library, LibraryModel } from './library/types';
 import type { Downloads } from './library/download/downloads';
 import { createLibrary } from './library/library';
+import { withRemoteModels } from './library/remote';
 import { isWithin } from './library/walk';
 import { appFolders, dataDirAt, dataDirPath, openDataDir, portableDataDir, type DataDir } from './app/data-dir';
 import { clearKvCache, kvCache } from './app/kv-cache';
@@ -26,6 +27,8 @@ import { openStore } from './store/open';
 import { peek } from './store/peek';
 import type { Store } from './store/types';
 import { forkHosts, type SpawnHost } from './supervisor/host';
+import { createDoor } from './supervisor/remote/door';
+import { openRemoteEngines } from './supervisor/remote/engines';
 import { createMatrix, type Matrix } from './supervisor/matrix/matrix';
 import { createSupervisor } from './supervisor/supervisor';
 import type { ModelRef, Supervisor } from './supervisor/types';
@@ -107,6 +110,7 @@ async function buildServices(
   const telemetry = createTelemetry();
   const supervisor = createSupervisor({
     spawn: options.spawn ?? forkHosts(entry('runtime')),
+    remote: (ref, listener) => engines.host(ref, listener),
     telemetry,
     store,
     ...(options.budgetBytes !== undefined && { budgetBytes: options.budgetBytes }),
@@ -117,8 +121,8 @@ async function buildServices(
     },
   });
   closing.push(() => supervisor.close());
-  const library = await liveLibrary(dir, shipped, store, supervisor);
-  closing.push(() => library.close());
+  const local = await liveLibrary(dir, shipped, store, supervisor);
+  closing.push(() => local.close());
   const matrix = createMatrix({
     store,
     supervisor,
@@ -130,11 +134,21 @@ async function buildServices(
   const fetching = await openFetching({
     dir,
     settings: settings.now,
-    library,
+    library: local,
     folder: () => dir.models,
     log: (text) => log.info(text),
   });
   closing.push(() => fetching.close());
+  const engines = await openRemoteEngines({
+    store,
+    door: createDoor({
+      isOffline: async () => settings.now().offline,
+      note: (connection) => fetching.ledger.add(connection),
+    }),
+    localNames: () => new Set(local.list().map(({ name }) => name)),
+  });
+  closing.push(() => engines.close());
+  const library = withRemoteModels(local, engines);
   const locations = createLocations({
     dir,
     library,
@@ -148,6 +162,7 @@ async function buildServices(
     library,
     store: settings.store,
     matrix,
+    engines,
     telemetry,
     fetching,
     token,
@@ -213,7 +228,9 @@ async function loadFirstModel(
     await library.refresh();
     const model = await firstModel(library, options.model, lastModel);
     if (!model) return;
-    matrix.loaded(model.name, await supervisor.load({ name: model.name, path: model.path }));
+    const { name, path, remote } = model;
+    const loaded = await supervisor.load({ name, path, ...(remote !== undefined && { remote }) });
+    if (remote === undefined) matrix.loaded(name, loaded);
   } catch (error) {
     const { code, message } = HearthError.from(error);
     if (code === 'cancelled') return;

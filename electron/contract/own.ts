@@ -45,6 +45,8 @@ export const activeModel = z.object({
   context: z.int().optional(),
   kernels: z.string().optional(),
   defaultTemperature: z.number().optional(),
+  /** Name of the remote engine that has it. */
+  remote: z.string().optional(),
   /** What got worse since the last good row of the matrix. */
   regression: regression.optional(),
   /** Requests that it works on, and those that wait for it. */

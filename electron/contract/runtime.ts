@@ -59,6 +59,8 @@ export const loaded = z.object({
   model: modelInfo,
   abilities,
   context: z.int(),
+  /** Name of the engine elsewhere that has it; its address is then in `kernels`, and `model.modelId` is 'remote'. */
+  remote: z.string().optional(),
   kernels: z.string(),
   precision: z.enum(['fast', 'exact']),
   /** What keys and values are kept in. */

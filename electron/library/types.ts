@@ -25,6 +25,9 @@ export interface LibraryModel {
   lastUsedAt?: number;
   /** Tokens per second, measured here. */
   decodeTps?: number;
+  /** Id of the engine elsewhere that has it, and its name: there is no file here. */
+  remote?: string;
+  engine?: string;
   error?: ErrorShape;
 }
 

@@ -1,7 +1,6 @@
 // Which messages of a chat are instructions for the model, and what those at its beginning say together. Pure functions.
 import type { ChatMessage } from '../contract/chat';
-
-export const isInstruction = ({ role }: ChatMessage): boolean => role === 'system' || role === 'developer';
+import { isInstruction } from '../contract/turns';
 
 /** The instructions that a chat begins with as one text ('': none), and the messages after them. */
 export function splitInstructions(messages: readonly ChatMessage[]): {

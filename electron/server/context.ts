@@ -39,9 +39,10 @@ export function createContext(options: ServerOptions, initial: Settings, port: (
             const { decodeTps } = event.timings;
             if (decodeTps > 0) lastDecodeTps = decodeTps;
             const telling = decodeTps > 0 && event.usage.completionTokens >= TELLING_TOKENS && run.alone();
-            options.library.used(model.path, telling ? decodeTps : undefined);
+            if (model.remote === undefined) options.library.used(model.path, telling ? decodeTps : undefined);
             const loaded = options.supervisor.loaded(model);
-            if (loaded) options.matrix.answered(model.name, loaded, event, run.alone());
+            // What an engine elsewhere runs, and on what, is not known here.
+            if (loaded && model.remote === undefined) options.matrix.answered(model.name, loaded, event, run.alone());
           }
           yield event;
         }
@@ -72,7 +73,11 @@ function createAloneness() {
   };
 }
 
-export const refOf = ({ name, path }: LibraryModel): ModelRef => ({ name, path });
+export const refOf = ({ name, path, remote }: LibraryModel): ModelRef => ({
+  name,
+  path,
+  ...(remote !== undefined && { remote }),
+});
 
 /** The model of that name, if it can be used. Throws `model_not_found`, or what is wrong with its file. */
 export async function usableModel(context: Pick<ServerContext, 'library'>, name: string): Promise<LibraryModel> {
@@ -104,16 +109,24 @@ export interface Identity {
 /** Which weights and which kernels answer: for headers and receipts. Exact once the model is loaded. */
 export function identity(context: Pick<ServerContext, 'supervisor'>, model: LibraryModel): Identity {
   const loaded = context.supervisor.loaded(refOf(model)) ?? context.supervisor.loaded();
-  const ours = loaded?.model.path === model.path || loaded?.model.modelId === model.info?.modelId ? loaded : undefined;
+  const ours =
+    loaded && (loaded.model.path === model.path || loaded.model.modelId === model.info?.modelId) ? loaded : undefined;
   return {
     modelId: ours?.model.modelId ?? model.info?.modelId ?? '',
     engineBuild: (ours ?? loaded)?.engineBuild ?? '',
-    mesh: ours ? `${ours.kernels} ${ours.precision}` : '',
+    // Of an engine elsewhere: its address, and nothing that is only known there.
+    mesh: ours ? (ours.remote === undefined ? `${ours.kernels} ${ours.precision}` : ours.kernels) : '',
   };
 }
 
 /** Only what is known: an empty header says nothing. */
 export function identityHeaders({ modelId, engineBuild, mesh }: Identity): Record<string, string> {
-  const headers = { 'x-hearth-model-id': modelId, 'x-hearth-engine': engineBuild, 'x-hearth-mesh': mesh };
+  // A header holds ASCII; names of engines elsewhere are the user's.
+  const plain = (text: string) => text.replace(/[^\x20-\x7e]/g, '?');
+  const headers = {
+    'x-hearth-model-id': modelId,
+    'x-hearth-engine': plain(engineBuild),
+    'x-hearth-mesh': plain(mesh),
+  };
   return Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ''));
 }

@@ -8,6 +8,7 @@ import type { Ledger } from '../library/network/ledger';
 import type { Library } from '../library/types';
 import type { Store } from '../store/types';
 import type { Matrix } from '../supervisor/matrix/matrix';
+import type { RemoteEngines } from '../supervisor/remote/engines';
 import type { Supervisor } from '../supervisor/types';
 
 /** What the server tells the telemetry, and the text that it serves at /metrics. */
@@ -49,6 +50,7 @@ export interface ServerOptions {
   library: Library;
   store: Store;
   matrix: Matrix;
+  engines: RemoteEngines;
   telemetry?: ServerTelemetry;
   /** Of the app's own API. */
   token: string;

@@ -20,15 +20,16 @@ export function describe(resident: Resident, lastFailure?: HearthError): ActiveM
     running,
     waiting,
     lastUsedAt: resident.lastUsedAt,
+    // Of a model elsewhere there is nothing to tell but where: its numbers would be zeros.
+    ...(loaded && (loaded.remote === undefined ? { info: loaded.model } : { remote: loaded.remote })),
+    ...(loaded && loaded.context > 0 && { context: loaded.context }),
     ...(loaded && {
-      info: loaded.model,
       abilities: loaded.abilities,
-      context: loaded.context,
       kernels: loaded.kernels,
       defaultTemperature: loaded.defaultTemperature,
     }),
     ...(terms && { weightBytes: terms.plan.weightBytes, kvGrantBytes: terms.kvGrant, heldBytes: terms.heldBytes }),
-    ...(stats && { heldBytes: stats.rssAnonBytes }),
+    ...(stats && loaded?.remote === undefined && { heldBytes: stats.rssAnonBytes }),
     ...(error && { error: error.toShape() }),
   };
 }

@@ -71,6 +71,11 @@ const errors = {
     'The checksum of this file is wrong, so it was not kept.',
     'Fetch it again. If this comes back, the copy on the hub is damaged.',
   ],
+  remote_key_refused: ['The remote engine refused the key.', 'Remove the engine and add it again with its key.'],
+  remote_failed: [
+    'The remote engine gave an answer that Hearth cannot use.',
+    'Try again. If it happens again, look at the log of that engine.',
+  ],
   port_in_use: ['Another program uses this port.', 'Choose another one with --port.'],
   already_running: ['Hearth is already running.', 'Use the one that is open.'],
   chat_busy: ['An answer is still being written in this chat.', 'Wait for it, or stop it first.'],

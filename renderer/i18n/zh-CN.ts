@@ -39,6 +39,8 @@ const errors: Record<ErrorCode, readonly [string, string]> = {
   hub_failed: ['模型站的回应无法使用。', '请稍后再试，或检查镜像和代理设置。'],
   unsafe_name: ['这个仓库里有文件的名字不安全。', '请选择其他仓库。'],
   checksum_mismatch: ['文件的校验和不对，因此没有保留。', '请重新下载。如果再次出现，说明模型站上的文件已损坏。'],
+  remote_key_refused: ['远程引擎拒绝了密钥。', '请移除该引擎，再带上正确的密钥重新添加。'],
+  remote_failed: ['远程引擎的回答无法使用。', '请再试一次。如果再次出现，请查看那台引擎的日志。'],
   port_in_use: ['另一个程序正在使用这个端口。', '请用 --port 选择其他端口。'],
   already_running: ['Hearth 已经在运行。', '请使用已经打开的那一个。'],
   chat_busy: ['这个对话里还有回答正在书写。', '请等它写完，或先停止它。'],

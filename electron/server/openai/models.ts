@@ -9,16 +9,17 @@ const IDENTIFY_WAIT_MS = 1500;
 function modelObject({ supervisor }: ServerContext, model: LibraryModel) {
   const here = supervisor.loaded(refOf(model));
   const context = here?.context ?? model.info?.context;
-  const { info, abilities, aliases } = model;
+  const { info, abilities, aliases, engine } = model;
   return {
     id: model.name,
     object: 'model',
     created: Math.floor((model.modifiedAt ?? 0) / 1000),
-    owned_by: model.builtin ? 'hearth' : 'local',
+    owned_by: engine !== undefined ? 'remote' : model.builtin ? 'hearth' : 'local',
     ...(context !== undefined && { context_length: context, max_model_len: context }),
     hearth: {
       loaded: here !== undefined,
       ...(aliases && { aliases }),
+      ...(engine !== undefined && { remote: engine }),
       ...(abilities && { abilities }),
       ...(info && {
         model_id: info.modelId,

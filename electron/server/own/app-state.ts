@@ -9,7 +9,8 @@ export function appState(context: ServerContext, devices: Device[]): AppState {
   const modelsFolder = context.modelsFolder?.();
   const active = withRegression(context, supervisor.active());
   const stats = supervisor.stats();
-  const engineBuild = supervisor.loaded()?.engineBuild;
+  const loaded = supervisor.loaded();
+  const engineBuild = loaded?.remote === undefined ? loaded?.engineBuild : undefined;
   const { running, waiting, served } = supervisor.queue();
   const swap = supervisor.swap();
   const previous = supervisor.previous();

@@ -5,7 +5,7 @@ import { matrixCheckRequest } from '../../contract/models';
 import { ROUTES } from '../../contract/routes';
 import { matrixMarkdown } from '../../supervisor/matrix/markdown';
 import { refOf, usableModel, type ServerContext } from '../context';
-import { parse } from '../validate';
+import { invalid, parse } from '../validate';
 
 const query = z.object({ format: z.enum(['json', 'md']).default('json') });
 
@@ -19,7 +19,9 @@ export function matrixRoutes(app: FastifyInstance, context: ServerContext): void
   });
   app.post(ROUTES.matrixCheck, async (request, reply) => {
     const { model, accept } = parse(matrixCheckRequest, request.body);
-    const ref = refOf(await usableModel(context, model));
-    return reply.code(202).send(matrix.check(ref, accept).now);
+    const found = await usableModel(context, model);
+    if (found.remote !== undefined)
+      throw invalid('model', `${found.name} is not on this machine: it is not ours to measure.`);
+    return reply.code(202).send(matrix.check(refOf(found), accept).now);
   });
 }

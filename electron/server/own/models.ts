@@ -12,10 +12,15 @@ const planQuery = z.object({ model: z.string() });
 export function modelEntries({ library, supervisor }: Pick<ServerContext, 'library' | 'supervisor'>): ModelEntry[] {
   const active = supervisor.active();
   const inMemory = new Map(supervisor.models().map((model) => [model.name, model]));
-  return library.list().map(({ modifiedAt: _, error, ...model }) => {
+  return library.list().map(({ modifiedAt: _, error, remote: _id, engine, ...model }) => {
     const here = active?.name === model.name ? active : inMemory.get(model.name);
     const problem = error ?? here?.error;
-    return { ...model, state: error ? 'failed' : (here?.state ?? 'available'), ...(problem && { error: problem }) };
+    return {
+      ...model,
+      state: error ? 'failed' : (here?.state ?? 'available'),
+      ...(engine !== undefined && { remote: engine }),
+      ...(problem && { error: problem }),
+    };
   });
 }
 
@@ -45,7 +50,7 @@ function memoryRoutes(app: FastifyInstance, context: ServerContext): void {
     // The state tells how it goes; here it is only begun.
     loading
       .then((loaded) => {
-        context.matrix.loaded(model.name, loaded);
+        if (model.remote === undefined) context.matrix.loaded(model.name, loaded);
         return context.patchSettings({ lastModel: model.name });
       })
       .catch((error: unknown) => context.log?.warn(`${model.name} was not loaded: ${HearthError.from(error).message}`));

@@ -11,6 +11,7 @@ import { folderRoutes } from './folders';
 import { modelFileRoutes } from './model-files';
 import { modelRoutes } from './models';
 import { moveRoutes } from './moves';
+import { remoteEngineRoutes } from './remote-engines';
 import { settingsRoutes } from './settings';
 import { stateRoutes } from './state';
 import { turnRoutes } from './turns';
@@ -22,6 +23,7 @@ export function ownRoutes(app: FastifyInstance, context: ServerContext, turns: T
   modelFileRoutes(app, context);
   folderRoutes(app, context);
   moveRoutes(app, context);
+  remoteEngineRoutes(app, context);
   settingsRoutes(app, context);
   chatRoutes(app, context, turns);
   turnRoutes(app, turns);

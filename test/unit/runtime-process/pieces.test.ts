@@ -8,7 +8,8 @@ import { LogprobQueue } from '../../../electron/runtime/logprob-queue';
 import { parseStatus } from '../../../electron/runtime/process-memory';
 import { joinParts } from '../../../electron/runtime/reader';
 import { Stopwatch } from '../../../electron/runtime/stopwatch';
-import { countTurns, dropTurns, fitTurns } from '../../../electron/runtime/turn-dropping';
+import { countTurns, dropTurns } from '../../../electron/contract/turns';
+import { fitTurns } from '../../../electron/runtime/turn-dropping';
 
 const turn = (i: number): ChatMessage[] => [
   { role: 'user', content: `question ${i}` },

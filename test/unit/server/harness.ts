@@ -11,6 +11,8 @@ import type { ServerOptions } from '../../../electron/server/types';
 import { createCalls, type Calls } from '../../../electron/store/database';
 import { closeDatabase, openDatabase } from '../../../electron/store/migrate';
 import type { Store } from '../../../electron/store/types';
+import { createDoor } from '../../../electron/supervisor/remote/door';
+import { openRemoteEngines } from '../../../electron/supervisor/remote/engines';
 import { createMatrix } from '../../../electron/supervisor/matrix/matrix';
 import { abilities, FakeSupervisor, modelInfo } from './fake-supervisor';
 
@@ -109,11 +111,14 @@ export async function startServer(given: Partial<ServerOptions> & { dbPath?: str
   mkdirSync(join(folder, 'page'));
   writeFileSync(join(folder, 'page/index.html'), '<!doctype html><title>Hearth</title>');
   const store = directStore(dbPath);
+  const door = createDoor({ isOffline: async () => false });
+  const engines = await openRemoteEngines({ store, door, localNames: () => new Set() });
   const options: ServerOptions = {
     supervisor,
     library: listLibrary([libraryModel('gpt-oss-20b', { builtin: true }), plain, broken]),
     store,
     matrix: createMatrix({ store, supervisor, exact: () => supervisor }),
+    engines,
     token: TOKEN,
     version: '0.0.1',
     staticDir: join(folder, 'page'),
@@ -124,6 +129,7 @@ export async function startServer(given: Partial<ServerOptions> & { dbPath?: str
   let closed: Promise<void> | undefined;
   const close = () =>
     (closed ??= (async () => {
+      engines.close();
       await server.close();
       await store.close();
       rmSync(folder, { recursive: true, force: true });
