@@ -10,8 +10,8 @@ export const RESERVE_BYTES = 1e9;
 /** With less to spare than this, what other programs do next decides. */
 const TIGHT_BYTES = 5e8;
 /** A runtime without its engine: the process, and what its vocabulary becomes in the two threads that tokenize. As measured. */
-const PROCESS_BYTES = 75e6;
-const VOCABULARY_BYTES = 1000;
+const PROCESS_BYTES = 45e6;
+const VOCABULARY_BYTES = 500;
 /** Of the weights of a model that uses few of its experts at a time, so many may stay on the disk and it still answers at a fair speed. */
 const COLD_SHARE = 0.25;
 /** What decoding gets of the bandwidth that plain reading gets, and what a disk gives of weights that find no room. */

@@ -43,7 +43,6 @@ export class LocalHost implements ModelHost {
   private readonly crashes: number[] = [];
   private restartTimer: NodeJS.Timeout | undefined;
   private readonly stateWaiters: (() => void)[] = [];
-  private emptied: (() => void) | undefined;
   private closing: Promise<void> | undefined;
   private granted: number | undefined;
 
@@ -108,11 +107,6 @@ export class LocalHost implements ModelHost {
   grant(kvBytes: number): void {
     this.granted = kvBytes;
     if (this.state === 'ready') this.process?.call('grant', { kvBytes }).catch(() => undefined);
-  }
-
-  async drain(): Promise<void> {
-    if (this.answers.size > 0) await new Promise<void>((resolve) => (this.emptied = resolve));
-    await this.close();
   }
 
   close(): Promise<void> {
@@ -198,7 +192,6 @@ export class LocalHost implements ModelHost {
   private forget(answer: Answer): void {
     if (!this.answers.delete(answer.id)) return;
     this.options.onChange();
-    if (this.answers.size === 0) this.emptied?.();
     this.pump();
   }
 

@@ -24,8 +24,6 @@ export interface ModelHost {
   stats(): Promise<Stats>;
   /** The most that conversations may hold from now on, in bytes. Of a model elsewhere it is nobody's business. */
   grant(kvBytes: number): void;
-  /** Finishes what it has, then closes. */
-  drain(): Promise<void>;
   /** Ends running requests as cancelled and frees everything. */
   close(): Promise<void>;
 }

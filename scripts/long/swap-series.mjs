@@ -24,12 +24,12 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const ask = (app, model, prompt, onFirst) => complete(app, { model, prompt, tokens: 48, onFirst });
 const any = (list) => list[Math.floor(Math.random() * list.length)];
 
-/** The two models by name, and what the larger one takes of the memory with a short context. */
+/** What each takes of the memory at the least. */
 async function sizes(app) {
   const plans = [];
-  for (const model of app.models) plans.push(await own(app, `/models/plan?model=${encodeURIComponent(model)}`));
+  for (const model of app.models) plans.push(await own(app, `/models/plan?model=${model}`));
   return plans.map(({ choices }) => {
-    const { weightBytes, kvBytes, scratchBytes } = choices[0].fit;
+    const { weightBytes, kvBytes, scratchBytes } = choices.at(-1).fit;
     return weightBytes + kvBytes + scratchBytes;
   });
 }

@@ -56,8 +56,9 @@ export async function ask(app, { model, prompt, tokens, onFirst = () => undefine
     held += decoder.decode(bytes, { stream: true });
     const events = held.split('\n\n');
     held = events.pop();
-    for (const event of events.map((lines) => lines.replace(/^data: /, '')).filter((data) => data !== '[DONE]')) {
-      const { choices, error } = JSON.parse(event);
+    // A line that begins with a colon only keeps the connection.
+    for (const event of events.filter((lines) => lines.startsWith('data: ') && lines !== 'data: [DONE]')) {
+      const { choices, error } = JSON.parse(event.slice('data: '.length));
       if (error) throw new Error(`an answer of ${model} ended with an error: ${error.message}`);
       for (const { text: piece, finish_reason: finish } of choices) {
         if (firstMs === undefined) onFirst();

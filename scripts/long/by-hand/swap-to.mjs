@@ -22,8 +22,8 @@ async function room() {
   const app = await swapApp(values);
   try {
     const plans = await Promise.all(app.models.map((model) => own(app, `/models/plan?model=${model}`)));
-    const [small, large] = plans.map(({ choices }) => choices.map(({ fit }) => needs(fit)));
-    return (Math.max(...large) + Math.min(...small) / 2) / 1e9;
+    const [small, large] = plans.map(({ choices }) => needs(choices.at(-1).fit));
+    return (large + small / 2) / 1e9;
   } finally {
     await app.close();
   }

@@ -48,7 +48,6 @@ class FakeHost implements ModelHost {
   };
   stats = async () => ({ rssAnonBytes: 0, cacheMisses: {} }) as unknown as Stats;
   grant = (bytes: number) => void this.grants.push(bytes);
-  drain = () => this.close();
   async close(): Promise<void> {
     this.state = 'closed';
     this.settle.reject(new HearthError('runtime_crashed', 'It was ended.'));
