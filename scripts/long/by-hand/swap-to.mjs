@@ -31,6 +31,7 @@ async function room() {
 
 const memory = values.memory ?? (await room()).toFixed(2);
 const app = await swapApp(values, memory);
+let seconds;
 try {
   let endedAt = 0;
   const running = ask(app, { model: 'first', prompt: 'Once upon a time', tokens: 600 }).then(
@@ -47,12 +48,12 @@ try {
   await new Promise((resolve) => setTimeout(resolve, 200));
   const { swap } = await own(app, '/state');
   await Promise.all([running, waiting]);
-  const seconds = (firstAt - endedAt) / 1000;
+  seconds = (firstAt - endedAt) / 1000;
   say(
     `With ${memory} GB for both; announced while it waited: ${JSON.stringify(swap ?? 'nothing, the answer had ended')}.`,
   );
   say(`The first word came ${seconds.toFixed(2)} s after the last answer of the other model had ended.`);
-  if (seconds > MOST_SECONDS) giveUp(`That is more than ${MOST_SECONDS} s.`);
 } finally {
   await app.close();
 }
+if (seconds > MOST_SECONDS) giveUp(`That is more than ${MOST_SECONDS} s.`);
