@@ -10,9 +10,12 @@ namespace {
 
 // Guesses of a slow machine, until steps have been measured: seconds per step, byte, operation, operation of attention.
 constexpr double guess_step = 200e-6, guess_byte = 1 / 10e9, guess_operation = 1 / 60e9, guess_attention = 1 / 10e9;
-constexpr double memory = 0.93;       // what remains of a step's weight with every newer one
+constexpr double memory = 0.97;       // what remains of a step's weight with every newer one
 constexpr double doubt = 0.002;       // how much the guesses weigh against one measured step
 constexpr double outlier = 5.0;       // a step this many times slower than predicted says something about the machine
+
+// The margin is a quantile that is tracked: up where a step went beyond it, down by a fiftieth of that otherwise.
+constexpr double margin_step = 0.08, margin_share = 0.98, least_margin = 0.02, most_margin = 0.5;
 
 /// 1 + 2 + ... + n
 double triangle(double n) { return n * (n + 1) / 2; }
@@ -54,9 +57,18 @@ double CostModel::predict(const StepWork& work) const {
   return seconds;
 }
 
+double CostModel::bound(const StepWork& work) const { return predict(work) * std::exp(fits_[regime(work)].margin); }
+
+void CostModel::learn_margin(Fit& fit, double predicted, double seconds) {
+  const bool beyond = seconds > predicted * std::exp(fit.margin);
+  fit.margin = std::clamp(fit.margin + margin_step * (beyond ? margin_share : margin_share - 1.0), least_margin, most_margin);
+}
+
 void CostModel::observe(const StepWork& work, double seconds) {
   if (work.rows == 0 || !(seconds > 0.0)) return;
   Fit& fit = fits_[regime(work)];
+  // The guesses of a machine that is not known yet say nothing of how well its steps are predicted.
+  if (fit.observed > 1) learn_margin(fit, predict(work), seconds);
   // A step that was held up by something else (a page read from disk, another program) says little of the next one.
   if (fit.observed > 8) seconds = std::min(seconds, outlier * predict(work));
   const Terms x = guesses(work);

@@ -36,6 +36,8 @@ class CostModel {
   explicit CostModel(const ModelCost& model);
 
   double predict(const StepWork& work) const;
+  /// What a step like this stays below, but for one in fifty: for promises, where `predict` is for comparisons.
+  double bound(const StepWork& work) const;
   void observe(const StepWork& work, double seconds);
   /// Steps like this have been measured; before that, a prediction is a guess on the slow side.
   bool knows(const StepWork& work) const { return fits_[regime(work)].observed > 0; }
@@ -43,16 +45,19 @@ class CostModel {
 
  private:
   static constexpr size_t terms = 4;
+  static constexpr double first_margin = 0.15;
   using Terms = std::array<double, terms>;
   struct Fit {
     std::array<Terms, terms> gram{};
     Terms right{}, scale{};  // rates as multiples of the guesses
+    double margin = first_margin;  // logarithm of how far beyond its prediction a step may well go
     uint64_t observed = 0;
   };
 
   static size_t regime(const StepWork& work) { return work.rows > 16 ? 1 : 0; }
   Terms guesses(const StepWork& work) const;
   static void solve(Fit& fit);
+  static void learn_margin(Fit& fit, double predicted, double seconds);
 
   ModelCost model_;
   std::array<Fit, 2> fits_;

@@ -9,9 +9,6 @@
 namespace hearth {
 namespace {
 
-/// Of the time that a step may hold streams up: predictions err.
-constexpr double caution = 0.9;
-
 class Planner {
  public:
   Planner(const SchedulerLimits& limits, const CostModel& cost, const SchedulerState& state)
@@ -33,7 +30,7 @@ class Planner {
     const bool streams = std::any_of(entries_.begin(), entries_.end(), [](const Entry& e) {
       return e.r.running && e.r.committed + 1 >= e.r.tokens;
     });
-    budget_.open(caution * (streams ? limits_.stream_gap : limits_.progress));
+    budget_.open(streams ? limits_.stream_gap : limits_.progress);
     prompts();
     return result();
   }

@@ -39,7 +39,7 @@ class StepBudget {
     const uint32_t kept = keep_quarter && most_rows_ >= 4 * least_chunk ? most_rows_ / 4 : 0;
     const uint32_t most = std::min(wanted, most_rows_ - std::min(most_rows_, prompt_rows_ + kept));
     const double end = end_ - (keep_quarter ? 0.25 * seconds_ : 0.0);
-    const auto fits = [&](uint32_t rows) { return cost_.predict(with(first, rows, 0)) <= end; };
+    const auto fits = [&](uint32_t rows) { return cost_.bound(with(first, rows, 0)) <= end; };
     if (most == 0 || fits(most)) return even(most, wanted);
     uint32_t rows = 0, too_many = most;
     while (too_many - rows > 1) {

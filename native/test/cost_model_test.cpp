@@ -4,8 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <random>
+#include <string>
+#include <vector>
+
+#include "engine/step_budget.h"
 
 namespace hearth {
 namespace {
@@ -97,6 +103,81 @@ TEST(CostModel, DecodesDoNotSpoilWhatIsKnownOfPrompts) {
     const StepWork decode{rows, rows, m.attended(4000, 1)};
     EXPECT_NEAR(cost.predict(decode) / machine(m, decode, 1.0), 1.0, 0.1);
   }
+}
+
+/// Reads a prompt of `length` beside one stream as the scheduler does, on a machine whose attention weighs as much as the rest
+/// at a depth of `heavy` rows; gives the seconds of each step beyond the decode's own.
+struct Reading {
+  std::vector<double> gaps;
+  std::vector<uint32_t> rows;
+};
+Reading read_beside(CostModel& cost, uint32_t length, double heavy, const std::function<double()>& noise) {
+  const ModelCost& m = cost.model();
+  const double row = 1.0 / 400, attention = row / (m.attended(uint32_t(heavy), 1) * m.position_operations);
+  const auto seconds = [&](const StepWork& w) {
+    return (0.02 + row * w.rows + w.attended * m.position_operations * attention) * noise();
+  };
+  const StepWork decode{1, 1, m.attended(300, 1)};
+  Reading reading;
+  for (uint32_t first = 0; first < length;) {
+    cost.observe(decode, seconds(decode));
+    StepBudget budget(cost, 2048, 16);
+    budget.take(300, 1, 1, 0);
+    budget.open(1.0);
+    const uint32_t rows = budget.chunk(first, length - first, false);
+    const StepWork work{rows + 1, 1, m.attended(first, rows) + decode.attended};
+    const double took = seconds(work);
+    cost.observe(work, took);
+    reading.gaps.push_back(took - cost.predict(decode));
+    reading.rows.push_back(rows);
+    first += rows;
+  }
+  return reading;
+}
+
+TEST(CostModel, ChunksShrinkWithDepthAndStayBelowTheGap) {
+  struct Case { double heavy, sigma; uint32_t full, windowed, window; };
+  for (const Case& c : {Case{1e9, 0.0, 24, 0, 0}, {4000, 0.0, 24, 0, 0}, {1000, 0.0, 24, 0, 0}, {4000, 0.0, 12, 12, 128},
+                        {4000, 0.05, 24, 0, 0}, {1000, 0.1, 12, 12, 128}, {2000, 0.1, 24, 0, 0}}) {
+    ModelCost m = shape_of_20b();
+    m.full_layers = c.full, m.window_layers = c.windowed, m.window = c.window;
+    CostModel cost(m);
+    std::mt19937 random(7);
+    std::normal_distribution<double> normal(0.0, 1.0);
+    const auto noise = [&] { return std::exp(c.sigma * normal(random)); };
+    read_beside(cost, 2048, c.heavy, noise);  // the machine is met
+    std::vector<double> gaps;
+    for (int prompt = 0; prompt < 4; ++prompt) {
+      const Reading r = read_beside(cost, 16384, c.heavy, noise);
+      gaps.insert(gaps.end(), r.gaps.begin(), r.gaps.end());
+      if (c.sigma > 0.0) continue;
+      // Without noise the chunks follow the depth: no swinging to and fro. (The first was planned by what deep ones took.)
+      for (size_t i = 2; i + 1 < r.rows.size(); ++i) EXPECT_NEAR(r.rows[i], r.rows[i - 1], 0.2 * r.rows[i - 1] + 16) << i;
+      if (c.heavy < 1e6) {
+        EXPECT_LT(r.rows[r.rows.size() - 2], r.rows[1] * 2 / 3);
+      }
+    }
+    const std::string what = "heavy " + std::to_string(c.heavy) + ", noise " + std::to_string(c.sigma);
+    std::sort(gaps.begin(), gaps.end());
+    EXPECT_LE(gaps[gaps.size() * 99 / 100], 1.0 + c.sigma) << what;
+    EXPECT_LE(gaps[gaps.size() * 95 / 100], 1.0) << what;
+    EXPECT_GE(gaps[gaps.size() / 2], 0.7 - 2.0 * c.sigma) << what << ": the time is not used";
+  }
+}
+
+TEST(CostModel, TheMarginGrowsWithSurprisesAndMeltsWithoutThem) {
+  const ModelCost m = shape_of_20b();
+  CostModel cost(m);
+  const StepWork work{400, 1, m.attended(0, 400)};
+  for (int i = 0; i < 200; ++i) cost.observe(work, 1.0);
+  EXPECT_LE(cost.bound(work), 1.05);
+  EXPECT_GE(cost.bound(work), 1.0);
+  for (int i = 0; i < 200; ++i) cost.observe(work, i % 10 == 0 ? 1.4 : 1.0);
+  EXPECT_GE(cost.bound(work), 1.3);
+  for (int i = 0; i < 50; ++i) cost.observe(work, 40.0 * (i + 1));
+  EXPECT_LE(cost.bound(work), cost.predict(work) * 1.65) << "a machine that gets slower and slower is not made to stand still";
+  for (int i = 0; i < 500; ++i) cost.observe(work, 1.0);
+  EXPECT_LE(cost.bound(work), 1.05);
 }
 
 TEST(CostModel, OneSlowStepIsForgotten) {
