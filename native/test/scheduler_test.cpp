@@ -167,7 +167,7 @@ TEST(Scheduler, APromptMayHoldAStreamUpForItsTimeAndNoLonger) {
   EXPECT_GE(beside.rows[1].rows, 64u);  // and uses it: 90 ms less the weights, which the step reads only once
   const StepPlan alone = plan_step(limits, cost, {1000, {running(1, 5000, 128)}});
   EXPECT_LE(seconds_of(cost, alone), 0.5);
-  EXPECT_GE(alone.rows[0].rows, 384u);
+  EXPECT_GE(alone.rows[0].rows, 352u);  // and uses it, but for the margin of a machine that is not known yet
   // A stream that waits for its mask is a stream.
   const StepPlan held = plan_step(limits, cost, {1000, {running(1, 5000, 128), running(2, 100, 100)}});
   ASSERT_EQ(held.rows.size(), 1u);
