@@ -4,6 +4,7 @@ import { useEffect } from 'react';
 import { Toaster } from 'sonner';
 import { token } from './api/token';
 import { pickLanguage, setLanguage, useT } from './i18n';
+import { LoadDialog } from './load/LoadDialog';
 import { ChatPage } from './pages/ChatPage';
 import { ConnectPage } from './pages/ConnectPage';
 import { ModelsPage } from './pages/ModelsPage';
@@ -14,7 +15,7 @@ import { StatusBar } from './shell/StatusBar';
 import { useCommands } from './shell/useCommands';
 import { useKeys } from './shell/useKeys';
 import { useApp } from './state/app';
-import { type PageName, usePage } from './state/page';
+import { type Page, usePage } from './state/page';
 import { useSettings } from './state/queries';
 import { applyTheme } from './state/theme';
 import './shell/shell.css';
@@ -43,23 +44,24 @@ function Window() {
         </a>
         <Rail />
         <main id="main" tabIndex={-1}>
-          <PageView name={page.name} chatId={page.chatId} />
+          <PageView page={page} />
         </main>
         <StatusBar />
+        <LoadDialog />
       </div>
       <Toaster position="bottom-left" offset={{ bottom: 40, left: 84 }} mobileOffset={{ bottom: 96 }} gap={8} />
     </Tooltip.Provider>
   );
 }
 
-function PageView({ name, chatId }: { name: PageName; chatId: string | undefined }) {
+function PageView({ page: { name, chatId, part } }: { page: Page }) {
   switch (name) {
     case 'models':
-      return <ModelsPage />;
+      return <ModelsPage part={part} />;
     case 'server':
       return <ServerPage />;
     case 'settings':
-      return <SettingsPage />;
+      return <SettingsPage part={part} />;
     default:
       return <ChatPage chatId={chatId} />;
   }

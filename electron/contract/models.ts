@@ -308,6 +308,7 @@ export type MatrixCheck = z.infer<typeof matrixCheck>;
 
 /** GET /hearth/v1/matrix */
 export const matrixReply = z.object({ rows: z.array(matrixRow), checks: z.array(matrixCheck) });
+export type MatrixReply = z.infer<typeof matrixReply>;
 
 /** Of a loaded model: what got worse, and what it was better with. The way back is that build, or that version of the model. */
 export const regression = z.object({

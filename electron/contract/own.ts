@@ -179,7 +179,7 @@ export const settingsPatch = settings
   .omit({ hubTokenSet: true, modelFolders: true, aliases: true })
   .partial()
   .extend({ hubToken: z.string().optional() });
-export type SettingsPatch = z.input<typeof settingsPatch>;
+export type SettingsPatch = Partial<Omit<Settings, 'hubTokenSet' | 'modelFolders' | 'aliases'>> & { hubToken?: string };
 
 // Chats
 

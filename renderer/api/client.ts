@@ -1,13 +1,12 @@
 // Asks the own API and gives plain data or an ApiError. Knows neither React nor any state but the key.
 import type { ErrorCode, ErrorShape } from '@contract/errors';
 import type {
-  ActiveModel,
   Chat,
   ChatPatch,
   ChatSettings,
   ChatWithMessages,
-  ModelEntry,
   Settings,
+  SettingsPatch,
   TurnRequest,
   TurnStarted,
 } from '@contract/own';
@@ -71,23 +70,17 @@ function codeOfStatus(status: number): ErrorCode {
   return 'internal';
 }
 
-async function json<T>(method: string, url: string, body?: unknown): Promise<T> {
+export async function json<T>(method: string, url: string, body?: unknown): Promise<T> {
   return (await (await ask(method, url, body)).json()) as T;
 }
 
-async function done(method: string, url: string, body?: unknown): Promise<void> {
+export async function done(method: string, url: string, body?: unknown): Promise<void> {
   await ask(method, url, body);
 }
 
 export const api = {
-  models: async (): Promise<ModelEntry[]> => (await json<{ models: ModelEntry[] }>('GET', ROUTES.models)).models,
-  refreshModels: async (): Promise<ModelEntry[]> =>
-    (await json<{ models: ModelEntry[] }>('POST', ROUTES.modelRefresh, {})).models,
-  load: (model: string): Promise<ActiveModel> => json('POST', ROUTES.modelLoad, { model }),
-  unload: (): Promise<void> => done('POST', ROUTES.modelUnload, {}),
-
   settings: (): Promise<Settings> => json('GET', ROUTES.settings),
-  patchSettings: (patch: Partial<Settings>): Promise<Settings> => json('PATCH', ROUTES.settings, patch),
+  patchSettings: (patch: SettingsPatch): Promise<Settings> => json('PATCH', ROUTES.settings, patch),
 
   chats: async (query: string): Promise<Chat[]> => {
     const url = query ? `${ROUTES.chats}?${new URLSearchParams({ q: query }).toString()}` : ROUTES.chats;

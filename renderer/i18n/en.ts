@@ -1,6 +1,7 @@
 // Every word that the page says, in English: short sentences, second person, no blame. The other catalogues have the same keys,
 // or the type check fails. `_one` and `_other` are plural forms of one key. No sentence is put together from pieces.
 import type { ErrorCode } from '@contract/errors';
+import { modelWords } from './en.models';
 
 const errors = {
   bad_file: ['This file is damaged or is not a model.', 'Download it again, or remove it from the models folder.'],
@@ -124,6 +125,7 @@ export const words = {
   'common.sentences': '{{first}} {{second}}',
   'common.details': 'Details',
   'common.opensInTab': 'opens in a new tab',
+  'common.save': 'Save',
   'common.reset': 'Back to the usual setting',
 
   'connect.title': 'This window needs its key',
@@ -161,8 +163,9 @@ export const words = {
   'hello.evening': 'Good evening.',
   'hello.night': 'Still up?',
   'hello.private': 'What you write stays on this computer.',
+  'hello.remote': 'This model is on another computer: what you write is sent to {{engine}}.',
   'hello.loading': 'The model is being loaded. You can write already; the answer begins when it is ready.',
-  'hello.noModel': 'Choose a model at the top to begin.',
+  'hello.noModel': 'There is no model on this computer yet.',
   'suggest.label': 'Suggestions',
   'suggest.starter.hello': 'Hello, how are you?',
   'suggest.starter.what': 'What is Hearth?',
@@ -261,46 +264,6 @@ export const words = {
   'image.named': 'Picture not loaded: {{name}}',
   'math.label': 'Formula',
 
-  'model.label': 'Model: {{name}}. Choose another.',
-  'model.none': 'Choose a model',
-  'model.cpu': 'Processor',
-  'model.gpu': 'Graphics card',
-  'model.filter': 'Type to filter',
-  'model.picker': 'Models on this computer',
-  'model.inUse': 'In use',
-  'model.onDisk': 'On this computer',
-  'model.broken': 'Cannot be used',
-  'model.noMatch': 'No model is called that.',
-  'model.empty': 'There are no models yet. Put one into the models folder and look again.',
-  'model.refresh': 'Look again',
-  'model.all': 'All models',
-  'model.builtin': 'comes with Hearth',
-  'model.state.failed': 'could not be loaded',
-  'phase.open': 'opening the file',
-  'phase.weights': 'reading the model, {{percent}}',
-  'phase.tokenizer': 'learning its words',
-  'phase.warmup': 'warming up',
-  'phase.start': 'starting',
-  'model.loadFailed': '{{name}} could not be loaded',
-
-  'models.title': 'Models',
-  'models.text':
-    'The models on this computer. One is in use at a time; changing it lets a running answer finish first.',
-  'models.add': 'To add one, put a GGUF file or a Hugging Face folder here and look again:',
-  'models.copyFolder': 'Copy the folder’s path',
-  'models.load': 'Use this model',
-  'models.unload': 'Put away',
-  'models.inUse': 'In use',
-  'models.parameters': '{{count}} parameters',
-  'models.context': 'holds {{count}} tokens in mind',
-  'models.license': 'licence: {{license}}',
-  'models.thinks': 'thinks first',
-  'models.tools': 'uses tools',
-  'models.noChat': 'not made for chat',
-  'models.where': 'Where',
-  'models.count_one': '{{count}} model, {{size}} in all',
-  'models.count_other': '{{count}} models, {{size}} in all',
-
   'server.title': 'Server',
   'server.text':
     'Other programs on this computer can use your models through the address below. It speaks the same language as OpenAI’s.',
@@ -397,4 +360,4 @@ export const words = {
   'status.copyAddress': 'Copy the server’s address, {{address}}',
 } as const;
 
-export const en = { ...words, ...errorEntries(errors) };
+export const en = { ...words, ...modelWords, ...errorEntries(errors) };

@@ -10,10 +10,11 @@ type RawKey = keyof English & string;
 /** A key as code names it: plural forms share one. */
 export type Key = RawKey extends infer K ? (K extends `${infer Base}_one` | `${infer Base}_other` ? Base : K) : never;
 
-/** Another language's catalogue. Forms for `_one` are optional: not every language has them. */
-export type Catalogue = { [K in RawKey as K extends `${string}_one` ? never : K]: string } & {
-  [K in RawKey as K extends `${string}_one` ? K : never]?: string;
+/** Another language's words for the same keys. Forms for `_one` are optional: not every language has them. */
+export type CatalogueOf<T> = { [K in keyof T as K extends `${string}_one` ? never : K]: string } & {
+  [K in keyof T as K extends `${string}_one` ? K : never]?: string;
 };
+export type Catalogue = CatalogueOf<English>;
 
 type Bare<N extends string> = N extends `${infer Name}, ${string}` ? Name : N;
 type Names<S> = S extends `${string}{{${infer N}}}${infer Rest}` ? Bare<N> | Names<Rest> : never;

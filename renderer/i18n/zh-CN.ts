@@ -2,6 +2,7 @@
 import type { ErrorCode } from '@contract/errors';
 import type { Catalogue } from './index';
 import { errorEntries } from './en';
+import { modelWords } from './zh-CN.models';
 
 const errors: Record<ErrorCode, readonly [string, string]> = {
   bad_file: ['这个文件已损坏，或者不是模型。', '请重新下载，或从模型文件夹中移除。'],
@@ -71,6 +72,7 @@ export const zhCN: Catalogue = {
   'common.sentences': '{{first}}{{second}}',
   'common.details': '详情',
   'common.opensInTab': '在新标签页中打开',
+  'common.save': '保存',
   'common.reset': '恢复默认',
 
   'connect.title': '这个窗口需要密钥',
@@ -107,8 +109,9 @@ export const zhCN: Catalogue = {
   'hello.evening': '晚上好。',
   'hello.night': '夜深了。',
   'hello.private': '你写的内容只留在这台电脑上。',
+  'hello.remote': '这个模型在另一台电脑上，你写的内容会发送到 {{engine}}。',
   'hello.loading': '模型正在加载。你可以先写，准备好后就会回答。',
-  'hello.noModel': '请先在顶部选择一个模型。',
+  'hello.noModel': '这台电脑上还没有模型。',
   'suggest.label': '建议',
   'suggest.starter.hello': '你好。',
   'suggest.starter.what': 'Hearth 是什么？',
@@ -204,44 +207,6 @@ export const zhCN: Catalogue = {
   'image.named': '图片未加载：{{name}}',
   'math.label': '公式',
 
-  'model.label': '模型：{{name}}。点击更换。',
-  'model.none': '选择模型',
-  'model.cpu': '处理器',
-  'model.gpu': '显卡',
-  'model.filter': '输入以筛选',
-  'model.picker': '这台电脑上的模型',
-  'model.inUse': '使用中',
-  'model.onDisk': '在这台电脑上',
-  'model.broken': '无法使用',
-  'model.noMatch': '没有这个名字的模型。',
-  'model.empty': '还没有模型。请把模型放进模型文件夹，然后重新查找。',
-  'model.refresh': '重新查找',
-  'model.all': '全部模型',
-  'model.builtin': '随 Hearth 提供',
-  'model.state.failed': '无法加载',
-  'phase.open': '正在打开文件',
-  'phase.weights': '正在读取模型，{{percent}}',
-  'phase.tokenizer': '正在认字',
-  'phase.warmup': '正在预热',
-  'phase.start': '正在启动',
-  'model.loadFailed': '{{name}} 无法加载',
-
-  'models.title': '模型',
-  'models.text': '这台电脑上的模型。一次使用一个；更换时会先让正在书写的回答写完。',
-  'models.add': '要添加模型，请把 GGUF 文件或 Hugging Face 文件夹放到这里，然后重新查找：',
-  'models.copyFolder': '复制文件夹路径',
-  'models.load': '使用这个模型',
-  'models.unload': '收起',
-  'models.inUse': '使用中',
-  'models.parameters': '{{count}} 参数',
-  'models.context': '能记住 {{count}} 个词元',
-  'models.license': '许可：{{license}}',
-  'models.thinks': '会先思考',
-  'models.tools': '会用工具',
-  'models.noChat': '不适合对话',
-  'models.where': '位置',
-  'models.count_other': '{{count}} 个模型，共 {{size}}',
-
   'server.title': '服务',
   'server.text': '这台电脑上的其他程序可以通过下面的地址使用你的模型，用法与 OpenAI 的接口相同。',
   'server.local': '只有这台电脑能访问。',
@@ -332,5 +297,6 @@ export const zhCN: Catalogue = {
   'status.queue': '{{running}} 个运行，{{waiting}} 个等待',
   'status.copyAddress': '复制服务地址 {{address}}',
 
+  ...modelWords,
   ...errorEntries(errors),
 };

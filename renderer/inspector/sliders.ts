@@ -2,7 +2,7 @@
 import type { ActiveModel, AnswerLength, ChatSettings, Creativity, Memory } from '@contract/own';
 import type { Effort } from '@contract/chat';
 import type { Language, Translate } from '../i18n';
-import { decimal, whole } from '../parts/format';
+import { decimal, pagesOf, whole } from '../parts/format';
 
 /** What the sentences may depend on. */
 export interface SliderContext {
@@ -41,9 +41,6 @@ export const CREATIVITY: Slider<Creativity> = {
   },
 };
 
-/** Tokens on a page of print, roughly: 500 words of 1.3 tokens. */
-const TOKENS_PER_PAGE = 650;
-
 export const MEMORY: Slider<Memory> = {
   steps: ['turns3', 'turns10', 'turns30', 'all'],
   usual: 'all',
@@ -52,7 +49,7 @@ export const MEMORY: Slider<Memory> = {
   high: (t) => t('slider.memory.high'),
   meaning: (t, step, { active, language }) => {
     if (step !== 'all') return t(`slider.memory.${step}`);
-    const pages = Math.floor((active?.context ?? 0) / TOKENS_PER_PAGE);
+    const pages = pagesOf(active?.context ?? 0);
     return pages >= 2 ? t('slider.memory.all', { pages: whole(pages, language) }) : t('slider.memory.allPlain');
   },
 };

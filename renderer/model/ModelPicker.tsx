@@ -1,25 +1,29 @@
 // The list of models under the pill: type to filter, arrows to walk, Enter to use. Those that cannot be used say why.
 import type { ModelEntry } from '@contract/own';
 import clsx from 'clsx';
-import { Check, CircleAlert, LoaderCircle, RefreshCw } from 'lucide-react';
+import { Check, CircleAlert, Globe, LoaderCircle, RefreshCw } from 'lucide-react';
 import { useId, useState, type KeyboardEvent } from 'react';
-import { currentLanguage, type Key, useT } from '../i18n';
+import { currentLanguage, useT } from '../i18n';
 import { en } from '../i18n/en';
-import { attempt, loadModel, lookForModels } from '../state/actions';
+import { openLoad } from '../load/loadDialog';
+import { wordsPerSecond } from '../parts/format';
+import { attempt } from '../state/actions';
 import { useApp } from '../state/app';
+import { loadModel, lookForModels } from '../state/modelActions';
 import { goTo, pageHref } from '../state/page';
 import { useModels } from '../state/queries';
+import { FitPill } from './FitPill';
+import { ModelNow } from './ModelNow';
+import { RegressionNote } from './RegressionNote';
+import { Suggested } from './Suggested';
 import { isBroken, phaseWords, sizeWords } from './modelWords';
-
-interface Group {
-  title: Key;
-  models: ModelEntry[];
-}
+import { groupModels } from './pickerGroups';
 
 export function ModelPicker({ onDone }: { onDone: () => void }) {
   const t = useT();
   const id = useId();
   const { data: models = [] } = useModels();
+  const activeName = useApp((app) => app.state?.active?.name);
   const [filter, setFilter] = useState('');
   const [at, setAt] = useState(0);
   const groups = groupModels(models, filter);
@@ -30,7 +34,10 @@ export function ModelPicker({ onDone }: { onDone: () => void }) {
     onDone();
     // Its page says why, and what can be done.
     if (isBroken(model)) return goTo('models');
-    if (model.state !== 'ready') attempt(loadModel(model.name));
+    if (model.state === 'ready' && model.name === activeName) return;
+    // What does not fit is not loaded by one press: the dialog says what would happen.
+    if (model.fit?.verdict === 'too_big') openLoad(model.name);
+    else attempt(loadModel(model.name));
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.nativeEvent.isComposing) return;
@@ -66,6 +73,10 @@ export function ModelPicker({ onDone }: { onDone: () => void }) {
           <RefreshCw size={16} aria-hidden />
         </button>
       </div>
+      <div className="picker-now">
+        <ModelNow onAct={onDone} />
+        <RegressionNote onAct={onDone} />
+      </div>
       {usable.length === 0 && groups.length === 0 && (
         <p className="picker-none">{models.length === 0 ? t('model.empty') : t('model.noMatch')}</p>
       )}
@@ -87,6 +98,7 @@ export function ModelPicker({ onDone }: { onDone: () => void }) {
           </div>
         ))}
       </div>
+      <Suggested filter={filter} onDone={onDone} />
       <a className="picker-all" href={pageHref('models')} onClick={onDone}>
         {t('model.all')}
       </a>
@@ -108,16 +120,18 @@ function Option({ id, model, on, onPress }: OptionProps) {
   const broken = isBroken(model);
   const loading = model.state === 'loading' && active?.name === model.name;
   const error = model.error && `error.${model.error.code}` in en ? model.error.code : 'internal';
+  const { decodeTps = 0, remote, fit } = model;
   const details = [
-    sizeWords(model, language),
+    remote === undefined ? sizeWords(model, language) : t('model.remoteOn', { engine: remote }),
     model.info?.quantization,
+    decodeTps > 0 ? t('fit.paceMeasured', { words: wordsPerSecond(decodeTps, language) }) : undefined,
     model.builtin ? t('model.builtin') : undefined,
   ];
   return (
     <div
       id={id}
       role="option"
-      aria-selected={model.state === 'ready'}
+      aria-selected={model.state === 'ready' && active?.name === model.name}
       aria-disabled={broken || undefined}
       className={clsx('picker-option', on && 'is-on', broken && 'is-broken')}
       ref={(element) => (on ? element?.scrollIntoView?.({ block: 'nearest' }) : undefined)}
@@ -127,10 +141,12 @@ function Option({ id, model, on, onPress }: OptionProps) {
         {model.state === 'ready' && <Check size={16} />}
         {loading && <LoaderCircle className="spin" size={15} />}
         {model.error && !loading && <CircleAlert size={15} />}
+        {remote !== undefined && !model.error && model.state !== 'ready' && <Globe size={14} />}
       </span>
       <span className="picker-words">
         <bdi className="picker-name">{model.name}</bdi>
         <span className="picker-details num">
+          {fit && model.state === 'available' && <FitPill fit={fit} short />}
           {details.filter(Boolean).map((detail) => (
             <span key={detail}>{detail}</span>
           ))}
@@ -144,20 +160,4 @@ function Option({ id, model, on, onPress }: OptionProps) {
       </span>
     </div>
   );
-}
-
-export function groupModels(models: readonly ModelEntry[], filter: string): Group[] {
-  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-  const fits = (model: ModelEntry): boolean => {
-    const text = `${model.name} ${model.info?.architecture ?? ''} ${model.info?.quantization ?? ''}`.toLowerCase();
-    return words.every((word) => text.includes(word));
-  };
-  const shown = models.filter(fits);
-  const inUse = (model: ModelEntry): boolean => model.state === 'ready' || model.state === 'loading';
-  const groups: Group[] = [
-    { title: 'model.inUse', models: shown.filter(inUse) },
-    { title: 'model.onDisk', models: shown.filter((model) => !inUse(model) && !isBroken(model)) },
-    { title: 'model.broken', models: shown.filter((model) => !inUse(model) && isBroken(model)) },
-  ];
-  return groups.filter((group) => group.models.length > 0);
 }

@@ -1,11 +1,14 @@
-// At the top of the conversation: which model, how it is packed, where it runs. While it loads, how far it has come. Opens the picker.
-import { ChevronDown, CircleAlert } from 'lucide-react';
+// At the top of the conversation: which model, how it is packed, where it runs. While it loads, how far it has come; before a swap, what comes. Opens the picker.
+import { ArrowRight, ChevronDown, CircleAlert } from 'lucide-react';
 import { Popover } from 'radix-ui';
 import { useState, type CSSProperties } from 'react';
 import { currentLanguage, useT } from '../i18n';
+import { span } from '../parts/format';
 import { useApp } from '../state/app';
+import { useRemoteOf } from '../state/queries';
 import { ModelPicker } from './ModelPicker';
 import { loadShare, phaseWords, whereWords } from './modelWords';
+import { swapWords } from './nowWords';
 import '../parts/menu.css';
 import './model.css';
 
@@ -15,6 +18,8 @@ export function ModelPill() {
   const state = useApp((app) => app.state);
   const active = state?.active;
   const loading = active?.state === 'loading';
+  const swap = state?.swap;
+  const remote = useRemoteOf(active?.name);
   const name = active?.name ?? t('model.none');
   return (
     <Popover.Root open={open} onOpenChange={setOpen}>
@@ -28,10 +33,17 @@ export function ModelPill() {
         <bdi className="pill-name">{name}</bdi>
         {loading && <span className="pill-more num">{phaseWords(t, active, currentLanguage())}</span>}
         {active?.state === 'failed' && <span className="pill-more">{t('model.state.failed')}</span>}
-        {state && active?.state === 'ready' && (
+        {swap && (
+          <span className="pill-more pill-swap num" title={swapWords(t, swap, currentLanguage())}>
+            <ArrowRight size={14} aria-hidden />
+            <bdi>{swap.to}</bdi>
+            {swap.etaMs !== undefined && <span>{t('swap.about', { span: span(swap.etaMs, currentLanguage()) })}</span>}
+          </span>
+        )}
+        {state && !swap && active?.state === 'ready' && (
           <span className="pill-more">
             {active.info?.quantization && <span>{active.info.quantization}</span>}
-            <span>{whereWords(t, state)}</span>
+            <span>{remote === undefined ? whereWords(t, state) : t('model.remoteOn', { engine: remote })}</span>
           </span>
         )}
         <ChevronDown size={15} aria-hidden />

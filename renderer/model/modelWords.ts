@@ -1,7 +1,8 @@
 // What is said about models, as data and sentences: where one runs, what its load is doing, its numbers. Pure.
 import type { ActiveModel, AppState, ModelEntry } from '@contract/own';
 import type { Language, Translate } from '../i18n';
-import { bytes, count, percent, whole } from '../parts/format';
+import { bytes, count, pagesOf, percent } from '../parts/format';
+import { packingWords } from './packing';
 
 export function whereWords(t: Translate, state: AppState): string {
   return t(state.memory.device === 'vram' ? 'model.gpu' : 'model.cpu');
@@ -41,8 +42,10 @@ export function factsOf(t: Translate, model: ModelEntry, language: Language): st
   if (!info) return facts;
   facts.push(info.architecture);
   if (info.parameters > 0) facts.push(t('models.parameters', { count: count(info.parameters, language) }));
-  if (info.quantization) facts.push(info.quantization);
-  if (info.context > 0) facts.push(t('models.context', { count: whole(info.context, language) }));
+  const packing = packingWords(t, info.quantization);
+  if (packing) facts.push(packing);
+  const pages = pagesOf(info.context);
+  if (pages > 0) facts.push(t('models.context', { count: pages }));
   if (abilities && !abilities.chat) facts.push(t('models.noChat'));
   if (abilities?.reasoning) facts.push(t('models.thinks'));
   if (abilities?.tools) facts.push(t('models.tools'));

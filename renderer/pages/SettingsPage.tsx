@@ -1,75 +1,44 @@
-// Language, day and night, and what new chats begin with. Every change is kept at once.
+// Settings in three parts. Every change is kept at once.
+import type { ComponentType } from 'react';
 import { useT } from '../i18n';
-import { ChatSliders } from '../inspector/ChatSliders';
-import { InstructionsField } from '../inspector/InstructionsField';
-import '../inspector/inspector.css';
-import { Segmented } from '../parts/Segmented';
-import { saveSettings } from '../state/actions';
-import { cached, useSettings } from '../state/queries';
-import { DEFAULT_SETTINGS } from '../state/newChat';
-import type { ChatSettings } from '@contract/own';
+import { PageTabs } from '../parts/PageTabs';
+import { GeneralSettings } from '../settings/GeneralSettings';
+import { NetworkSettings } from '../settings/NetworkSettings';
+import { StorageSettings } from '../settings/StorageSettings';
+import type { SettingsView } from '../settings/types';
+import { useSettings } from '../state/queries';
 import './page.css';
 import './settingsPage.css';
 
-export function SettingsPage() {
+const PARTS = ['general', 'storage', 'network'] as const;
+type Part = (typeof PARTS)[number];
+
+const VIEWS: Record<Part, ComponentType<SettingsView>> = {
+  general: GeneralSettings,
+  storage: StorageSettings,
+  network: NetworkSettings,
+};
+
+export function SettingsPage({ part }: { part: string | undefined }) {
   const t = useT();
   const { data: settings } = useSettings();
+  const current = PARTS.find((known) => known === part) ?? 'general';
+  const View = VIEWS[current];
   if (!settings) return <div className="page" />;
   return (
-    <div className="page">
+    <div className="page" key={current}>
       <div className="page-inner">
         <header className="page-head">
           <h1>{t('settings.title')}</h1>
+          <PageTabs
+            page="settings"
+            label={t('settings.parts')}
+            current={current}
+            tabs={PARTS.map((name) => ({ part: name, title: t(`settings.part.${name}`) }))}
+          />
         </header>
-        <section className="section">
-          <div className="card rows">
-            <div>
-              <span className="row-label">{t('settings.language')}</span>
-              <Segmented
-                label={t('settings.language')}
-                value={settings.language}
-                options={[
-                  { value: 'auto', label: t('settings.languageAuto') },
-                  { value: 'en', label: 'English' },
-                  { value: 'zh-CN', label: '简体中文' },
-                ]}
-                onChange={(language) => saveSettings({ language })}
-              />
-            </div>
-            <div>
-              <span className="row-label">{t('settings.theme')}</span>
-              <Segmented
-                label={t('settings.theme')}
-                value={settings.theme}
-                options={[
-                  { value: 'auto', label: t('settings.theme.auto') },
-                  { value: 'light', label: t('settings.theme.light') },
-                  { value: 'dark', label: t('settings.theme.dark') },
-                ]}
-                onChange={(theme) => saveSettings({ theme })}
-              />
-            </div>
-          </div>
-        </section>
-        <section className="section">
-          <h2>{t('settings.defaults')}</h2>
-          <p>{t('settings.defaultsText')}</p>
-          <div className="card settings-defaults">
-            <ChatSliders value={settings.chat} onChange={changeDefaults} />
-            <InstructionsField
-              label={t('settings.instructions')}
-              value={settings.chat.instructions}
-              rows={5}
-              onSave={(instructions) => changeDefaults({ instructions })}
-            />
-          </div>
-        </section>
+        <View settings={settings} />
       </div>
     </div>
   );
-}
-
-/** The whole of `chat`: it is on the page before the server has answered. */
-function changeDefaults(patch: Partial<ChatSettings>): void {
-  saveSettings({ chat: { ...(cached.settings()?.chat ?? DEFAULT_SETTINGS), ...patch } });
 }

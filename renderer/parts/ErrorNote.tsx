@@ -7,7 +7,14 @@ import { en } from '../i18n/en';
 import { bytes, whole } from './format';
 import './errorNote.css';
 
-export function ErrorNote({ error, children }: { error: ErrorShape; children?: ReactNode }) {
+interface Props {
+  error: ErrorShape;
+  /** What it was that failed, where the place does not say it. */
+  title?: string;
+  children?: ReactNode;
+}
+
+export function ErrorNote({ error, title, children }: Props) {
   const t = useT();
   const code = `error.${error.code}` in en ? error.code : 'internal';
   const what = t(`error.${code}`);
@@ -16,7 +23,8 @@ export function ErrorNote({ error, children }: { error: ErrorShape; children?: R
     <div className="error-note">
       <TriangleAlert size={18} aria-hidden />
       <div className="error-note-words">
-        <p className="error-note-what">
+        {title !== undefined && <p className="error-note-what">{title}</p>}
+        <p className={title === undefined ? 'error-note-what' : undefined}>
           {amounts === undefined ? what : t('common.sentences', { first: what, second: amounts })}
         </p>
         <p>{t(`remedy.${code}`)}</p>
@@ -40,6 +48,6 @@ function amountWords(t: Translate, { code, needed, available }: ErrorShape): str
   if (code === 'context_length_exceeded') {
     return t('thread.neededTokens', { needed: whole(needed, language), available: whole(available, language) });
   }
-  if (code !== 'out_of_ram' && code !== 'out_of_vram') return undefined;
+  if (code !== 'out_of_ram' && code !== 'out_of_vram' && code !== 'disk_full') return undefined;
   return t('thread.needed', { needed: bytes(needed, language), available: bytes(available, language) });
 }

@@ -48,3 +48,38 @@ export function dayOf(time: number, now: number): Day {
   if (time >= midnight - 30 * day) return 'month';
   return 'older';
 }
+
+/** Tokens on a page of print, roughly: 500 words of 1.3 tokens. */
+const TOKENS_PER_PAGE = 650;
+export const pagesOf = (tokens: number): number => Math.floor(tokens / TOKENS_PER_PAGE);
+
+/** What a writing speed is to a reader: three English words for four tokens, about as many Chinese characters as tokens. */
+export function wordsPerSecond(tokensPerSecond: number, language: Language): string {
+  const words = tokensPerSecond * (language === 'zh-CN' ? 1.1 : 0.75);
+  return decimal(words, words < 3 ? 1 : 0, language);
+}
+
+/** A time that is still to come, as coarse as it is uncertain: "14 sec", "3 min". */
+export function span(ms: number, language: Language): string {
+  const value = Math.max(1, Math.round(ms / 1000));
+  const [count, unit] =
+    value < 90
+      ? [value, 'second']
+      : value < 5400
+        ? [Math.round(value / 60), 'minute']
+        : [Math.round(value / 3600), 'hour'];
+  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short' }).format(count);
+}
+
+/** Day and time, short: a table's column. */
+export const moment = (time: number, language: Language): string =>
+  new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }).format(time);
+
+/** How long something took: "42 ms", "2.1 sec". */
+export const milliseconds = (ms: number, language: Language): string =>
+  new Intl.NumberFormat(language, {
+    style: 'unit',
+    unit: ms < 1000 ? 'millisecond' : 'second',
+    unitDisplay: 'short',
+    maximumFractionDigits: ms < 1000 ? 0 : 1,
+  }).format(ms < 1000 ? ms : ms / 1000);

@@ -1,8 +1,20 @@
-// What the machine does, in one thin line: state and model, memory, speed, requests, address. Every colour has its word.
-import { CircleAlert, CircleDashed, LoaderCircle, Circle, Link2, MemoryStick } from 'lucide-react';
+// What the machine does, in one thin line: state and model, what comes next, memory, speed, downloads,
+// requests, address. Every colour has its word.
+import {
+  ArrowLeftRight,
+  CircleAlert,
+  CircleDashed,
+  Circle,
+  Download,
+  Link2,
+  LoaderCircle,
+  MemoryStick,
+} from 'lucide-react';
 import type { AppState } from '@contract/own';
 import { toast } from 'sonner';
+import { trayWords } from '../downloads/downloadWords';
 import { currentLanguage, type Key, useT } from '../i18n';
+import { swapWords } from '../model/nowWords';
 import { copyText } from '../parts/copyText';
 import { Ember } from '../parts/Ember';
 import { bytes, speed } from '../parts/format';
@@ -19,9 +31,11 @@ export function StatusBar() {
       <Engine state={state} lost={lost} />
       {state && !lost && (
         <>
+          <Swap state={state} />
           <Memory state={state} />
           <Speed state={state} />
           <span className="status-gap" />
+          <DownloadTray state={state} />
           <Requests state={state} />
           <Address state={state} />
         </>
@@ -69,6 +83,30 @@ function SignIcon({ icon }: { icon: Sign['icon'] }) {
   if (icon === 'alert') return <CircleAlert size={13} aria-hidden />;
   if (icon === 'dashed') return <CircleDashed size={12} aria-hidden />;
   return <Circle className="status-dot" size={9} aria-hidden />;
+}
+
+/** What comes next, and about when: nobody wonders why the model has not changed yet. */
+function Swap({ state: { swap } }: { state: AppState }) {
+  const t = useT();
+  if (!swap) return null;
+  return (
+    <a className="status-item status-swap num" href={pageHref('models')}>
+      <ArrowLeftRight size={13} aria-hidden />
+      <span>{swapWords(t, swap, currentLanguage())}</span>
+    </a>
+  );
+}
+
+function DownloadTray({ state: { downloads } }: { state: AppState }) {
+  const t = useT();
+  const words = trayWords(t, downloads, currentLanguage());
+  if (words === undefined) return null;
+  return (
+    <a className="status-item status-downloads num" href={pageHref('models', 'downloads')}>
+      <Download size={13} aria-hidden />
+      <span>{words}</span>
+    </a>
+  );
 }
 
 function Memory({ state }: { state: AppState }) {

@@ -1,10 +1,9 @@
-// What a person can do: send, stop, write again, choose a version, rename, delete and take back, load a model, change settings.
+// What a person can do: send, stop, write again, choose a version, rename, delete and take back, change settings. Models: modelActions.ts.
 // Each asks the server and brings the caches up to date. Failures are thrown to the caller or said in a toast.
-import type { Chat, ChatSettings, Message, Settings, TurnRequest, TurnStarted } from '@contract/own';
+import type { Chat, ChatSettings, Message, SettingsPatch, TurnRequest, TurnStarted } from '@contract/own';
 import { toast } from 'sonner';
 import { ApiError, api } from '../api/client';
 import { t } from '../i18n';
-import { useApp } from './app';
 import { headThrough } from './branch';
 import { attachTurn, setLiveHooks, useLive } from './live';
 import { useNewChat } from './newChat';
@@ -15,7 +14,6 @@ import {
   changeChatLists,
   refresh,
   setChat,
-  setModels,
   setSettings,
   settleChat,
   withMessages,
@@ -164,39 +162,15 @@ export function changeSettings(chatId: string | undefined, patch: Partial<ChatSe
   });
 }
 
-export function saveSettings(patch: Partial<Settings>): void {
+/** The page shows the choice at once; of a token only that there is one. */
+export function saveSettings({ hubToken, ...patch }: SettingsPatch): void {
   const before = cached.settings();
-  if (before) setSettings({ ...before, ...patch });
-  api.patchSettings(patch).then(setSettings, (error: unknown) => {
+  const token = hubToken === undefined ? undefined : { hubToken };
+  if (before) setSettings({ ...before, ...patch, ...(token && { hubTokenSet: hubToken !== '' }) });
+  api.patchSettings({ ...patch, ...token }).then(setSettings, (error: unknown) => {
     if (before) setSettings(before);
     sayError(error);
   });
-}
-
-export async function loadModel(name: string): Promise<void> {
-  try {
-    await api.load(name);
-    showLoading(name);
-  } catch (error) {
-    const code = error instanceof ApiError ? error.code : 'internal';
-    toast.error(t('model.loadFailed', { name }), {
-      description: t('common.sentences', { first: t(`error.${code}`), second: t(`remedy.${code}`) }),
-    });
-  }
-  refresh.models();
-}
-
-/** The state is told once a second at most; a press is answered at once. */
-function showLoading(name: string): void {
-  useApp.setState(({ state }) => {
-    const { active } = state ?? {};
-    const already = active?.name === name && active.state !== 'failed';
-    return state && !already ? { state: { ...state, active: { name, state: 'loading' } } } : {};
-  });
-}
-
-export async function lookForModels(): Promise<void> {
-  setModels(await api.refreshModels());
 }
 
 /** Attaches to the turn that the server says is being written in this chat. */

@@ -7,12 +7,17 @@ export type PageName = (typeof PAGES)[number];
 export interface Page {
   name: PageName;
   chatId: string | undefined;
+  /** A part of a page that is not the chat: `#/models/discover`. */
+  part: string | undefined;
 }
 
 export function parsePage(hash: string): Page {
   const [name, id] = hash.replace(/^#\/?/, '').split('/');
   const page = PAGES.find((known) => known === name) ?? 'chat';
-  return { name: page, chatId: page === 'chat' && id ? decodeURIComponent(id) : undefined };
+  const rest = id ? decodeURIComponent(id) : undefined;
+  return page === 'chat'
+    ? { name: page, chatId: rest, part: undefined }
+    : { name: page, chatId: undefined, part: rest };
 }
 
 let page = parsePage(location.hash);

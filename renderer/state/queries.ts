@@ -2,6 +2,7 @@
 import type { Chat, ChatWithMessages, Message, Settings } from '@contract/own';
 import { QueryClient, keepPreviousData, useQuery } from '@tanstack/react-query';
 import { ApiError, api } from '../api/client';
+import { modelApi } from '../api/models';
 import { hasEnded } from './live';
 
 export const queryClient = new QueryClient({
@@ -31,7 +32,11 @@ export const useChat = (id: string | undefined) =>
     enabled: id !== undefined,
   });
 
-export const useModels = () => useQuery({ queryKey: keys.models, queryFn: api.models });
+export const useModels = () => useQuery({ queryKey: keys.models, queryFn: modelApi.list });
+
+/** The remote engine that has this model; undefined where it lies on this computer. */
+export const useRemoteOf = (model: string | undefined): string | undefined =>
+  useModels().data?.find(({ name }) => name === model)?.remote;
 
 export const useSettings = () => useQuery({ queryKey: keys.settings, queryFn: api.settings, staleTime: 60_000 });
 
@@ -48,7 +53,7 @@ export const cached = {
   settings: (): Settings | undefined => queryClient.getQueryData(keys.settings),
 };
 
-export function setModels(models: Awaited<ReturnType<typeof api.models>>): void {
+export function setModels(models: Awaited<ReturnType<typeof modelApi.list>>): void {
   queryClient.setQueryData(keys.models, models);
 }
 

@@ -1,5 +1,6 @@
 // The models and the engine's state that the stub starts with.
 import type { AppState, ModelEntry } from '../../../electron/contract/own';
+import { FIT } from './hub';
 
 const info = {
   modelId: '9f2c66a1',
@@ -22,6 +23,8 @@ export function makeModels(): ModelEntry[] {
       fileBytes: 11.2e6,
       builtin: true,
       state: 'available',
+      fit: { ...FIT, weightBytes: 11.2e6, spareBytes: 18.1e9, decodeTps: 210 },
+      verification: { state: 'hashed' },
       abilities: gptOss,
       info: {
         ...info,
@@ -37,10 +40,15 @@ export function makeModels(): ModelEntry[] {
     },
     {
       name: 'gpt-oss-20b-mxfp4',
-      path: 'models/gpt-oss-20b-mxfp4.gguf',
+      path: '/home/ana/.local/share/hearth/models/ggml-org/gpt-oss-20b-GGUF/gpt-oss-20b-mxfp4.gguf',
       fileBytes: 12.1e9,
       builtin: false,
       state: 'ready',
+      folder: 'own',
+      fit: { ...FIT, spareBytes: 4.5e9 },
+      verification: { state: 'matches' },
+      lastUsedAt: Date.now() - 60_000,
+      decodeTps: 9.4,
       abilities: gptOss,
       info: {
         ...info,
@@ -53,10 +61,15 @@ export function makeModels(): ModelEntry[] {
     },
     {
       name: 'smollm2-135m-instruct-q4_1',
-      path: 'models/smollm2-135m-instruct-q4_1.gguf',
+      path: '/home/ana/.lmstudio/models/HuggingFaceTB/smollm2-135m-instruct-q4_1.gguf',
       fileBytes: 98e6,
       builtin: false,
       state: 'available',
+      folder: 'lmstudio',
+      fit: { ...FIT, weightBytes: 98e6, spareBytes: 17.9e9, decodeTps: 96, measured: true },
+      verification: { state: 'hashing', fraction: 0.42 },
+      lastUsedAt: Date.now() - 9 * 86_400_000,
+      decodeTps: 96,
       abilities: { chat: true, reasoning: false, tools: false, harmony: false },
       info: {
         ...info,
@@ -71,11 +84,42 @@ export function makeModels(): ModelEntry[] {
       },
     },
     {
+      name: 'gemma-3-27b-it-q4_k_m',
+      path: '/home/ana/.local/share/hearth/models/gemma-3-27b-it-Q4_K_M.gguf',
+      fileBytes: 16.5e9,
+      builtin: false,
+      state: 'available',
+      folder: 'own',
+      fit: { ...FIT, weightBytes: 16.5e9, verdict: 'too_big', spareBytes: -2.3e9, decodeTps: 2.1 },
+      verification: { state: 'waiting' },
+      abilities: { chat: true, reasoning: false, tools: false, harmony: false },
+      info: {
+        ...info,
+        architecture: 'gemma3',
+        name: 'Gemma 3 27B',
+        license: 'gemma',
+        parameters: 27e9,
+        fileBytes: 16.5e9,
+        quantization: 'Q4_K_M',
+        experts: 0,
+        expertsUsed: 0,
+      },
+    },
+    {
+      name: 'openai/gpt-oss-120b',
+      path: 'https://vllm.example.org/v1',
+      fileBytes: 0,
+      builtin: false,
+      state: 'available',
+      remote: 'Cluster',
+    },
+    {
       name: 'half-a-download',
-      path: 'models/half-a-download.gguf',
+      path: '/home/ana/.local/share/hearth/models/half-a-download.gguf',
       fileBytes: 3.1e9,
       builtin: false,
       state: 'failed',
+      folder: 'own',
       error: {
         code: 'bad_file',
         message: 'half-a-download.gguf: tensor data ends at byte 3 100 000 000, 4 211 812 352 expected',
@@ -89,8 +133,8 @@ export function makeState(): AppState {
   return {
     version: '0.0.1',
     loaded: [],
+    modelsFolder: '/home/ana/.local/share/hearth/models',
     downloads: [],
-    modelsVersion: 0,
     engineBuild: '0.0.1+stub',
     url: 'http://127.0.0.1:4327',
     active: {

@@ -14,6 +14,8 @@ import type {
   TurnRequest,
 } from '../../../electron/contract/own';
 import { makeModels, makeState } from './data';
+import { StubLibrary } from './library';
+import { fail, reply } from './reply';
 import { scriptFor } from './script';
 import { runTurn, type Turn } from './turns';
 
@@ -33,6 +35,8 @@ export interface Stub {
   entry: string;
   state: AppState;
   models: ModelEntry[];
+  settings: Settings;
+  library: StubLibrary;
   chats: Map<string, Chat & { messages: Message[]; turn?: string }>;
   addChat: (title: string, messages: Partial<Message>[], updatedAt?: number) => string;
   changed: () => void;
@@ -64,6 +68,13 @@ class StubServer {
   };
   #models = makeModels();
   #state = makeState();
+  #library = new StubLibrary({
+    state: this.#state,
+    models: this.#models,
+    settings: this.#settings,
+    changed: () => this.#changed(),
+    running: () => this.#state.running,
+  });
   #server = createServer((request, response) => void this.#answer(request, response));
 
   async start(): Promise<Stub> {
@@ -74,6 +85,8 @@ class StubServer {
       entry: `${url}/#token=${TOKEN}`,
       state: this.#state,
       models: this.#models,
+      settings: this.#settings,
+      library: this.#library,
       chats: this.#chats,
       addChat: (title, messages, updatedAt) => this.#addChat(title, messages, updatedAt),
       changed: () => this.#changed(),
@@ -93,9 +106,11 @@ class StubServer {
     const body = await bodyOf(request);
     const method = request.method ?? 'GET';
     if (section === 'state') return id === 'events' ? this.#watch(response) : reply(response, 200, this.#state);
-    if (section === 'models') return this.#model(id, body, response);
+    if (this.#library.answer(request, url, body, response)) return;
     if (section === 'settings') {
-      if (method === 'PATCH') Object.assign(this.#settings, body);
+      const { hubToken, ...patch } = body;
+      if (method === 'PATCH')
+        Object.assign(this.#settings, patch, hubToken !== undefined && { hubTokenSet: !!hubToken });
       return reply(response, 200, this.#settings);
     }
     if (section === 'turns') return this.#turn(id, verb, Number(url.searchParams.get('cursor') ?? 0), response);
@@ -112,33 +127,6 @@ class StubServer {
 
   #changed(): void {
     for (const watcher of this.#watchers) watcher.write(`data: ${JSON.stringify(this.#state)}\n\n`);
-  }
-
-  #model(verb: string, body: Record<string, unknown>, response: ServerResponse): void {
-    if (verb === '' || verb === 'refresh') return reply(response, 200, { models: this.#models });
-    const model = this.#models.find((candidate) => candidate.name === body.model);
-    if (!model || verb !== 'load') return fail(response, 404, 'model_not_found');
-    void this.#load(model);
-    return reply(response, 202, { name: model.name, state: 'loading' });
-  }
-
-  async #load(model: ModelEntry): Promise<void> {
-    for (const other of this.#models) if (!other.error) other.state = 'available';
-    model.state = 'loading';
-    for (let step = 0; step <= 10; step++) {
-      this.#state.active = { name: model.name, state: 'loading', phase: 'weights', fraction: step / 10 };
-      this.#changed();
-      await new Promise((resolve) => setTimeout(resolve, 150));
-    }
-    model.state = 'ready';
-    this.#state.active = {
-      name: model.name,
-      state: 'ready',
-      info: model.info,
-      abilities: model.abilities,
-      context: 8192,
-    };
-    this.#changed();
   }
 
   #turn(id: string, verb: string, cursor: number, response: ServerResponse): void {
@@ -275,14 +263,6 @@ async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>
   let text = '';
   for await (const chunk of request) text += String(chunk);
   return text ? (JSON.parse(text) as Record<string, unknown>) : {};
-}
-
-function reply(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-}
-
-function fail(response: ServerResponse, status: number, code: string): void {
-  reply(response, status, { error: { code, message: `stub: ${code}` } });
 }
 
 async function serveFile(pathname: string, response: ServerResponse): Promise<void> {

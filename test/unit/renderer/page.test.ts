@@ -1,6 +1,6 @@
 // The way back to the chat that was open: looking at another page must not lose it.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { chatHref } from '../../../renderer/state/page';
+import { chatHref, parsePage } from '../../../renderer/state/page';
 
 async function visit(hash: string): Promise<void> {
   const arrived = new Promise((resolve) => window.addEventListener('hashchange', resolve, { once: true }));
@@ -23,4 +23,9 @@ describe('the link to the chats', () => {
     await visit('#/server');
     expect(chatHref()).toBe('#/chat');
   });
+});
+
+it('keeps the part of a page in the address, and never takes it for a chat', () => {
+  expect(parsePage('#/models/discover')).toEqual({ name: 'models', chatId: undefined, part: 'discover' });
+  expect(parsePage('#/chat/c1')).toEqual({ name: 'chat', chatId: 'c1', part: undefined });
 });

@@ -1,0 +1,105 @@
+// One download: which file, how far, what it is doing in words, and what can be done about it.
+import type { Download } from '@contract/models';
+import { Check, CircleAlert, Pause, Play, X } from 'lucide-react';
+import { useState } from 'react';
+import { currentLanguage, useT } from '../i18n';
+import { ConfirmDialog } from '../parts/ConfirmDialog';
+import { ErrorNote } from '../parts/ErrorNote';
+import { bytes, percent } from '../parts/format';
+import { Progress } from '../parts/Progress';
+import { attempt } from '../state/actions';
+import { cancelDownload, loadModel, pauseDownload, resumeDownload } from '../state/modelActions';
+import { amountOf, fileName, isActive, paceOf, phaseOf, shareOf } from './downloadWords';
+
+export function DownloadRow({ download }: { download: Download }) {
+  const t = useT();
+  const language = currentLanguage();
+  const { phase, error } = download;
+  const facts = [amountOf(t, download, language), ...paceOf(t, download, language)];
+  return (
+    <li className="download" data-phase={phase}>
+      <div className="download-head">
+        <div className="download-name">
+          <bdi>{fileName(download.file)}</bdi>
+          <bdi className="download-repo">{download.repo}</bdi>
+        </div>
+        <Actions download={download} />
+      </div>
+      {phase !== 'done' && (
+        <div className="download-bar">
+          <Progress share={shareOf(download)} quiet={!isActive(download)} />
+          <span className="num">{percent(shareOf(download), language)}</span>
+        </div>
+      )}
+      <p className="download-facts num">
+        <span className="download-phase">
+          {phase === 'done' && <Check size={14} aria-hidden />}
+          {phase === 'failed' && <CircleAlert size={14} aria-hidden />}
+          {phaseOf(t, download)}
+        </span>
+        {phase === 'done' ? (
+          <span>{bytes(download.totalBytes, language)}</span>
+        ) : (
+          facts.map((fact) => <span key={fact}>{fact}</span>)
+        )}
+      </p>
+      {error && phase !== 'done' && (
+        <ErrorNote error={error}>
+          <button type="button" className="button" onClick={() => attempt(resumeDownload(download.id))}>
+            {t('download.goOn')}
+          </button>
+        </ErrorNote>
+      )}
+    </li>
+  );
+}
+
+function Actions({ download }: { download: Download }) {
+  const t = useT();
+  const [asking, setAsking] = useState(false);
+  const { id, phase, model, error } = download;
+  const name = fileName(download.file);
+  const done = bytes(download.doneBytes, currentLanguage());
+  if (phase === 'done') {
+    return model === undefined ? null : (
+      <button type="button" className="button" onClick={() => attempt(loadModel(model))}>
+        {t('models.load')}
+      </button>
+    );
+  }
+  const paused = phase === 'paused';
+  return (
+    <span className="download-actions">
+      {!error && (
+        <button
+          type="button"
+          className="icon-button"
+          aria-label={t(paused ? 'download.resume' : 'download.pause', { name })}
+          title={t(paused ? 'download.resumeShort' : 'download.pauseShort')}
+          onClick={() => attempt(paused ? resumeDownload(id) : pauseDownload(id))}
+        >
+          {paused ? <Play size={16} aria-hidden /> : <Pause size={16} aria-hidden />}
+        </button>
+      )}
+      <button
+        type="button"
+        className="icon-button"
+        aria-label={t('download.cancel', { name })}
+        title={t('download.cancelShort')}
+        onClick={() => setAsking(true)}
+      >
+        <X size={16} aria-hidden />
+      </button>
+      {asking && (
+        <ConfirmDialog
+          title={t('download.cancelTitle', { name })}
+          text={t('download.cancelText', { size: done })}
+          action={t('download.cancelAction')}
+          keep={t('download.keep')}
+          onConfirm={() => attempt(cancelDownload(id))}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </span>
+  );
+}
