@@ -27,7 +27,6 @@ import { openStore } from './store/open';
 import { peek } from './store/peek';
 import type { Store } from './store/types';
 import { forkHosts, type SpawnHost } from './supervisor/host';
-import { createDoor } from './supervisor/remote/door';
 import { openRemoteEngines } from './supervisor/remote/engines';
 import { createMatrix, type Matrix } from './supervisor/matrix/matrix';
 import { createSupervisor } from './supervisor/supervisor';
@@ -141,10 +140,7 @@ async function buildServices(
   closing.push(() => fetching.close());
   const engines = await openRemoteEngines({
     store,
-    door: createDoor({
-      isOffline: async () => settings.now().offline,
-      note: (connection) => fetching.ledger.add(connection),
-    }),
+    door: fetching.network,
     localNames: () => new Set(local.list().map(({ name }) => name)),
   });
   closing.push(() => engines.close());

@@ -29,6 +29,10 @@ export interface NetworkRequest {
   signal?: AbortSignal;
   /** Until the answer's head is here; absent: 30 s. */
   headMs?: number;
+  /** Until a connection stands; absent: as long as for the head. */
+  connectMs?: number;
+  /** False: an answer that points elsewhere is given as it is, and what was sent goes nowhere else. */
+  redirects?: boolean;
 }
 
 export interface NetworkAnswer {
@@ -75,7 +79,8 @@ class Door implements Network {
     for (;;) {
       const answer = await this.once({ ...request, bearer }, url);
       const location = answer.headers.location;
-      if (location === undefined || ![301, 302, 303, 307, 308].includes(answer.status)) return answer;
+      const pointsElsewhere = location !== undefined && [301, 302, 303, 307, 308].includes(answer.status);
+      if (!pointsElsewhere || request.redirects === false) return answer;
       answer.body.destroy();
       seen.add(url.href);
       const next = redirectTarget(url, location);
@@ -129,7 +134,7 @@ class Door implements Network {
   }
 
   private send(request: NetworkRequest, url: URL, agents: Agents): Promise<NetworkAnswer> {
-    const { method = 'GET', body, bearer, signal, headMs = HEAD_MS } = request;
+    const { method = 'GET', body, bearer, signal, headMs = HEAD_MS, connectMs = headMs } = request;
     const secure = url.protocol === 'https:';
     const options = {
       method,
@@ -152,8 +157,15 @@ class Door implements Network {
         resolve({ status: message.statusCode ?? 0, headers: message.headers, url, body: message });
       });
       const timer = setTimeout(() => sent.destroy(timedOut(headMs)), headMs);
+      const connecting = setTimeout(() => sent.destroy(timedOut(connectMs)), connectMs);
+      sent.on('socket', (socket) => {
+        const stands = () => clearTimeout(connecting);
+        if (socket.connecting) socket.once('connect', stands);
+        else stands();
+      });
       sent.on('error', (error) => {
         clearTimeout(timer);
+        clearTimeout(connecting);
         reject(error);
       });
       sent.end(body);

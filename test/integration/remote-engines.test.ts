@@ -21,12 +21,12 @@ async function hearth(): Promise<App & { folder: string }> {
   return { ...app, folder };
 }
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
 async function ask(
   app: App,
   method: string,
   path: string,
   body?: object,
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
 ): Promise<{ status: number; headers: Headers; body: any }> {
   const response = await fetch(new URL(path, app.url), {
     method,

@@ -5,13 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { notFound } from '../../../electron/library/items';
+import { createNetwork } from '../../../electron/library/network';
+import { openLedger } from '../../../electron/library/network/ledger';
 import type { Library, LibraryModel } from '../../../electron/library/types';
 import { createServer } from '../../../electron/server/server';
 import type { ServerOptions } from '../../../electron/server/types';
 import { createCalls, type Calls } from '../../../electron/store/database';
 import { closeDatabase, openDatabase } from '../../../electron/store/migrate';
 import type { Store } from '../../../electron/store/types';
-import { createDoor } from '../../../electron/supervisor/remote/door';
 import { openRemoteEngines } from '../../../electron/supervisor/remote/engines';
 import { createMatrix } from '../../../electron/supervisor/matrix/matrix';
 import { abilities, FakeSupervisor, modelInfo } from './fake-supervisor';
@@ -111,7 +112,7 @@ export async function startServer(given: Partial<ServerOptions> & { dbPath?: str
   mkdirSync(join(folder, 'page'));
   writeFileSync(join(folder, 'page/index.html'), '<!doctype html><title>Hearth</title>');
   const store = directStore(dbPath);
-  const door = createDoor({ isOffline: async () => false });
+  const door = createNetwork({ settings: () => ({ offline: false, proxy: '' }), ledger: openLedger() });
   const engines = await openRemoteEngines({ store, door, localNames: () => new Set() });
   const options: ServerOptions = {
     supervisor,

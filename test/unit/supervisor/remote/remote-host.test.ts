@@ -4,11 +4,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { chatInput } from '../../../../electron/contract/chat';
-import { HearthError } from '../../../../electron/contract/errors';
+import type { HearthError } from '../../../../electron/contract/errors';
 import type { GenerateRequest, GenerationEvent } from '../../../../electron/contract/runtime';
+import { createNetwork } from '../../../../electron/library/network';
+import { openLedger } from '../../../../electron/library/network/ledger';
 import { Answer } from '../../../../electron/supervisor/answer';
 import { RemoteClient, type Door } from '../../../../electron/supervisor/remote/client';
-import { createDoor } from '../../../../electron/supervisor/remote/door';
 import { openRemoteEngines } from '../../../../electron/supervisor/remote/engines';
 import { LIMITS, type Limits } from '../../../../electron/supervisor/remote/patience';
 import { RemoteHost } from '../../../../electron/supervisor/remote/remote-host';
@@ -28,7 +29,9 @@ import {
   USAGE,
 } from './stub-engine';
 
-const online = createDoor({ isOffline: async () => false });
+const ledger = openLedger();
+const doorWhen = (offline: boolean): Door => createNetwork({ settings: () => ({ offline, proxy: '' }), ledger });
+const online = doorWhen(false);
 const MODEL = 'Org/Big-Model';
 const ref = { name: 'org/big-model@lab', path: `remote:1/${MODEL}`, remote: '1' };
 
@@ -285,7 +288,7 @@ describe('a hostile engine', () => {
     ],
   ])('sends %s: a typed error, in time', async (_name, pieces) => {
     const url = await startRaw((socket) => {
-      socket.once('data', async () => {
+      const talk = async () => {
         for (const piece of pieces) {
           if (!socket.write(Buffer.from(piece, 'latin1'))) {
             await new Promise((resolve) => socket.once('drain', resolve).once('close', resolve));
@@ -293,7 +296,8 @@ describe('a hostile engine', () => {
           if (socket.destroyed) return;
         }
         socket.end();
-      });
+      };
+      socket.once('data', () => void talk());
     });
     const started = performance.now();
     const outcome = await ask(hostOf(url)).then(
@@ -335,9 +339,9 @@ describe('a hostile engine', () => {
 });
 
 describe('the engines', () => {
-  async function open(local: string[] = [], isOffline = async () => false) {
+  async function open(local: string[] = [], offline = false) {
     const store = await temporaryStore();
-    const given = { store, door: createDoor({ isOffline }), localNames: () => new Set(local) };
+    const given = { store, door: doorWhen(offline), localNames: () => new Set(local) };
     const engines = await openRemoteEngines(given);
     onTestFinished(() => engines.close());
     return { engines, again: () => openRemoteEngines(given) };
@@ -395,9 +399,14 @@ describe('the engines', () => {
 
   it('offline, nothing off this machine is contacted; this machine is', async () => {
     const stub = await startStub();
-    const { engines } = await open([], async () => true);
+    const { engines } = await open([], true);
     const away = await engines.add({ name: 'away', url: 'http://engine.invalid:8000' });
     expect(away.health).toMatchObject({ state: 'refused', error: { code: 'offline' } });
+    expect(ledger.list()[0]).toMatchObject({
+      host: 'engine.invalid:8000',
+      purpose: 'remote_engine',
+      outcome: 'refused',
+    });
     expect((await engines.add({ name: 'here', url: stub.url })).health.state).toBe('ok');
   });
 });
