@@ -20,7 +20,8 @@ const { values } = parseArgs({
 });
 const short = values.seconds !== undefined;
 const size = Number(values.bytes ?? (short ? 4e6 * Number(values.seconds) : 2e9));
-const kills = Number(values.kills ?? (short ? Math.max(2, Math.floor(Number(values.seconds) / 10)) : 20));
+/** As dense as twenty in 2 GB: what is under way at a kill is sent again however long the file is. */
+const kills = Number(values.kills ?? Math.max(2, Math.round(size / 100e6)));
 const rate = Number(values.rate ?? (short ? 10e6 : 40e6));
 if (![size, kills, rate].every((value) => Number.isInteger(value) && value >= 0)) giveUp('Only whole numbers, please.');
 
