@@ -70,7 +70,7 @@ std::map<RequestId, std::vector<TokenId>> run(const EngineOptions& options, cons
   });
   for (const Request& r : requests) engine->submit(r);
   std::unique_lock lock(mutex);
-  EXPECT_TRUE(changed.wait_for(lock, std::chrono::seconds(120), [&] { return finished == requests.size(); }));
+  EXPECT_TRUE(changed.wait_for(lock, std::chrono::minutes(20), [&] { return finished == requests.size(); }));
   lock.unlock();
   engine->stop();
   if (preemptions) *preemptions = engine->stats().preemptions;

@@ -51,7 +51,8 @@ TEST(TokenChain, NamesDifferByTokenPositionScopeAndSalt) {
   for (const char* salt : {"a", "b"}) {
     for (const char* scope : {"", "x"}) {
       for (TokenId from : {0, 4}) {
-        for (const BlockKey& key : TokenChain(salt, scope, block_size).extend(count(12, from))) names.insert(key);
+        TokenChain chain(salt, scope, block_size);  // outlives the loop over its keys
+        for (const BlockKey& key : chain.extend(count(12, from))) names.insert(key);
       }
       names.insert(TokenChain(salt, scope, block_size).first_without_scope(count(4)));
     }
