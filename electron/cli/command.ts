@@ -55,7 +55,7 @@ function addServe(program: Command, io: Io, done: Done): void {
     .addOption(dataDir())
     .option('--model <model>', 'model to load at the start: a name or a path')
     .addOption(kvType())
-    .option('--memory <gb>', 'most memory for all models together (default: what the machine has)', number(0.1, 1e6))
+    .option('--memory <gb>', 'most memory for all models together (default: what the machine has)', number(0.01, 1e6))
     .option('--no-disk-cache', 'keep nothing of what models have read on disk')
     .option('--json', 'first line of the output: {url, token, pid} as JSON; everything else goes to standard error')
     .action(async (options) => done(await serve(options, io)));
