@@ -3,6 +3,7 @@
 import { closeSync, linkSync, openSync, readFileSync, renameSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { HearthError } from '../contract/errors';
 import { serverFile, type ServerFile } from '../contract/own';
+import { isAlive } from '../library/download/lock';
 
 /** How long a Hearth may take from its lock to its address. */
 const STARTING_MS = 60_000;
@@ -113,15 +114,6 @@ function modified(path: string): number {
     return statSync(path).mtimeMs;
   } catch {
     return 0;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

@@ -24,7 +24,7 @@ import { HubClient } from '../../electron/library/hub/client';
 import { createNetwork } from '../../electron/library/network';
 import { openLedger } from '../../electron/library/network/ledger';
 import { scanFolder } from '../../electron/library/scan';
-import type { LibraryModel } from '../../electron/library/types';
+import type { KnownContent, LibraryModel } from '../../electron/library/types';
 import { FakeHub, REPO, type Behaviour } from './fake-hub';
 
 vi.setConfig({ testTimeout: 90_000 });
@@ -39,14 +39,23 @@ interface Bench {
   folder: string;
   downloads: Downloads;
   seen: Download[];
+  /** What the library was told of files in their place. */
+  told: KnownContent[];
   /** What was shown, in time: never falls. */
   token?: string;
 }
 
 function models(folder: string) {
   let list: LibraryModel[] = [];
+  const told: KnownContent[] = [];
   return {
     list: () => list,
+    told,
+    knows: (content: readonly KnownContent[]) => {
+      // What is told of must be in its place.
+      told.push(...content.filter(({ path }) => existsSync(path)));
+      return Promise.resolve();
+    },
     refresh: async () => {
       const { found } = await scanFolder(folder);
       list = found.map(({ path, files }) => ({
@@ -82,9 +91,9 @@ async function bench(
   const hub = new FakeHub(files);
   if (behaviour) hub.behaviour = behaviour;
   await hub.listen();
-  const { downloads, seen } = manager(hub, folder, { host, token, stallMs });
+  const { downloads, seen, told } = manager(hub, folder, { host, token, stallMs });
   onTestFinished(() => hub.close());
-  return { hub, folder, downloads, seen };
+  return { hub, folder, downloads, seen, told };
 }
 
 function manager(hub: FakeHub, folder: string, given: { host?: string; token?: string; stallMs?: number } = {}) {
@@ -96,14 +105,15 @@ function manager(hub: FakeHub, folder: string, given: { host?: string; token?: s
   const address = `http://${given.host ?? '127.0.0.1'}:${hub.port}`;
   const client = new HubClient({ network, hub: () => address, token: () => given.token });
   const times = { stallMs: given.stallMs ?? 15_000, waitScale: 0.02 };
-  const downloads = createDownloads({ folder: () => folder, network, client, library: models(folder), times });
+  const library = models(folder);
+  const downloads = createDownloads({ folder: () => folder, network, client, library, times });
   const seen: Download[] = [];
   downloads.watch(() => seen.push(...downloads.list()));
   onTestFinished(async () => {
     await downloads.close();
     network.close();
   });
-  return { downloads, seen };
+  return { downloads, seen, told: library.told };
 }
 
 async function ended({ downloads }: Pick<Bench, 'downloads'>, id: string): Promise<Download> {
@@ -125,8 +135,8 @@ const code = async (work: Promise<unknown>) => {
   return error;
 };
 const place = ({ folder }: Pick<Bench, 'folder'>, file = 'tiny.gguf') => join(folder, REPO, file);
-const same = (path: string, bytes: Buffer) =>
-  createHash('sha256').update(readFileSync(path)).digest('hex') === createHash('sha256').update(bytes).digest('hex');
+const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+const same = (path: string, bytes: Buffer) => hashOf(readFileSync(path)) === hashOf(bytes);
 const neverFalls = (seen: Download[]) =>
   seen.every((one, index) => index === 0 || one.doneBytes >= (seen[index - 1]?.doneBytes ?? 0));
 const content = (bytes: number) => randomBytes(bytes);
@@ -159,6 +169,8 @@ describe('a download', () => {
     expect(one.hub.sent).toBeLessThan(file.length + 256 * KB);
     expect(same(place(one), file)).toBe(true);
     expect(neverFalls(one.seen)).toBe(true);
+    // Or the library would read all of it once more.
+    expect(one.told).toEqual([{ path: place(one), sha256: hashOf(file), verified: true }]);
   });
 
   it('is given up after three answers without a byte, and goes on with a click', async () => {

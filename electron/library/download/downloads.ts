@@ -25,7 +25,7 @@ export interface DownloadsOptions {
   folder(): string;
   network: Network;
   client: HubClient;
-  library: Pick<Library, 'list' | 'refresh'>;
+  library: Pick<Library, 'list' | 'refresh' | 'knows'>;
   log?: (text: string) => void;
   times?: FetchTimes;
 }
@@ -381,8 +381,15 @@ class Manager implements Downloads {
   }
 
   private async finish(entry: Entry): Promise<void> {
-    await removeDownload(this.options.folder(), entry.id).catch(() => undefined);
-    await this.options.library.refresh().catch(() => undefined);
+    const { library, folder } = this.options;
+    const { repo, files } = entry.record;
+    await removeDownload(folder(), entry.id).catch(() => undefined);
+    // Compared already: the library need not read it all once more.
+    const known = files.flatMap(({ path, sha256 }) =>
+      sha256 === undefined ? [] : [{ path: inFolder(folder(), repo, path), sha256, verified: true }],
+    );
+    await library.knows(known).catch(() => undefined);
+    await library.refresh().catch(() => undefined);
     entry.phase = 'done';
   }
 

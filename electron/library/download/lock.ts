@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 const STIR_MS = 10_000;
 const STALE_MS = 60_000;
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
