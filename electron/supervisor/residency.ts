@@ -248,7 +248,7 @@ export class Residency {
   }
 
   private async bring(want: Want, terms: Terms | undefined): Promise<void> {
-    const { ref } = want;
+    const { ref, wish } = want;
     const loading: Loading = { want, controller: new AbortController() };
     this.loading = loading;
     this.failure = undefined;
@@ -256,9 +256,10 @@ export class Residency {
     try {
       await this.clear(ref.path);
       if (signal.aborted) throw givenUp(ref);
-      const resident = await this.boot(loading, terms);
+      const resident = await this.boot(loading, wish, terms);
       this.residents.set(ref.path, resident);
-      if (this.wants.has(want)) this.serve(want, resident);
+      // Whoever has asked for other terms meanwhile gets these: the loop loads it anew.
+      if (this.wants.has(want) && !resident.differsFrom(want.wish)) this.serve(want, resident);
     } catch (error) {
       if (this.wants.has(want)) this.fail(want, signal.aborted ? givenUp(ref) : error);
     } finally {
@@ -273,8 +274,8 @@ export class Residency {
     if (old) await this.end(old);
   }
 
-  private async boot(loading: Loading, terms: Terms | undefined): Promise<Resident> {
-    const { ref, wish } = loading.want;
+  private async boot(loading: Loading, wish: LoadWish, terms: Terms | undefined): Promise<Resident> {
+    const { ref } = loading.want;
     const load = terms && { ...this.options.load, kvType: wish.kvType ?? this.options.load.kvType, ...boundsOf(terms) };
     const host = this.options.createHost(ref, load ?? {}, (phase, fraction) => {
       Object.assign(loading, { phase, fraction });

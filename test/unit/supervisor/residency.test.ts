@@ -366,6 +366,20 @@ describe('a context', () => {
       ['ready', 2048],
     ]);
   });
+
+  it('that somebody names while the model is loading with another one is not forgotten', async () => {
+    const { residency, hosts } = setUp({ auto: false });
+    summon(residency, 'a4');
+    await settle();
+    const other = summon(residency, 'a4', { context: 1024 });
+    hosts[0]?.up();
+    await settle();
+    expect(other.state).toBe('waiting');
+    hosts[1]?.up();
+    await settle();
+    expect(other.state).toBe('loaded');
+    expect(residency.open(ref('a4'))?.terms?.context).toBe(1024);
+  });
 });
 
 describe('unloading', () => {
