@@ -56,6 +56,9 @@ uint32_t most_experts_used(const ModelSpec& spec) {
   return most;
 }
 
+/// Of the gap that is promised, what is planned; the rest is for what no prediction sees: another program, a page that is read.
+constexpr double kept_for_streams = 0.85;
+
 }  // namespace
 
 SchedulerLimits scheduler_limits(const EngineOptions& options, const ModelSpec& spec) {
@@ -68,7 +71,7 @@ SchedulerLimits scheduler_limits(const EngineOptions& options, const ModelSpec& 
   const auto affordable = static_cast<uint32_t>(logits_bytes / (uint64_t(spec.vocabulary) * sizeof(float)));
   limits.output_rows = std::clamp(affordable, limits.max_sequences + 8, limits.max_sequences + limits.prefill_rows + 8);
   limits.draft_rows = options.prompt_lookup ? std::min(most_drafts, limits.output_rows - limits.max_sequences) : 0;
-  limits.stream_gap = options.stream_gap_ms / 1000.0;
+  limits.stream_gap = kept_for_streams * options.stream_gap_ms / 1000.0;
   return limits;
 }
 
