@@ -2,15 +2,18 @@
 // It decides nothing that belongs to a service, and knows neither a window nor a command line.
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { HearthError } from './contract/errors';
 import type { DownloadRequest, LocationKind } from './contract/models';
 import type { ServerFile } from './contract/own';
+import type { PeerImportRequest } from './contract/sharing';
 import type { LoadOptions } from './contract/runtime';
 import type { Library, LibraryModel } from './library/types';
 import type { Downloads } from './library/download/downloads';
 import { createLibrary } from './library/library';
 import { withRemoteModels } from './library/remote';
+import { ShareKey } from './library/sharing/share-key';
+import { createShelf } from './library/sharing/shelf';
 import { isWithin } from './library/walk';
 import { appFolders, dataDirAt, dataDirPath, openDataDir, portableDataDir, type DataDir } from './app/data-dir';
 import { clearKvCache, kvCache } from './app/kv-cache';
@@ -134,6 +137,7 @@ async function buildServices(
     dir,
     settings: settings.now,
     library: local,
+    supervisor,
     folder: () => dir.models,
     log: (text) => log.info(text),
   });
@@ -153,6 +157,8 @@ async function buildServices(
     obstacle: (what) => obstacle(what, dir, supervisor) ?? unfinished(what, fetching.downloads),
   });
   closing.push(() => locations.close());
+  const shelf = createShelf(local);
+  closing.push(() => shelf.close());
   const server = await createServer({
     supervisor,
     library,
@@ -165,6 +171,7 @@ async function buildServices(
     version: shipped.version,
     modelsFolder: () => dir.models,
     locations,
+    sharing: { shelf, key: new ShareKey(join(dir.root, 'sharing.json')) },
     ...(shipped.page && { staticDir: shipped.page }),
     log,
   });
@@ -339,14 +346,18 @@ export async function openFetcher(dataDir?: string) {
   const dir = openDataDir(dataDirOf(dataDir));
   const store = await openStore({ path: dir.database });
   const settings = await store.settings();
-  const { library, close } = openEngine({ dataDir });
-  const fetching = await openFetching({ dir, settings: () => settings, library, folder: () => dir.models });
+  const { library, supervisor, close } = openEngine({ dataDir });
+  const fetching = await openFetching({ dir, settings: () => settings, library, supervisor, folder: () => dir.models });
   const { downloads, discover } = fetching;
   return {
     repository: (repo: string) => discover.repository(repo),
     start: async (request: DownloadRequest) => {
       await downloads.read();
       return downloads.start(request);
+    },
+    importFrom: async (request: PeerImportRequest) => {
+      await downloads.read();
+      return downloads.importFrom(request);
     },
     look: async (id: string) => downloads.get(id),
     pause: async (id: string) => void (await downloads.pause(id)),

@@ -9,8 +9,11 @@ import { createNetwork, type Network } from '../library/network';
 import { hubOrigin } from '../library/network/addresses';
 import { HubToken } from '../library/network/hub-token';
 import { openLedger, type Ledger } from '../library/network/ledger';
+import { Peers } from '../library/sharing/peer';
+import { PeerKeys } from '../library/sharing/peer-keys';
 import type { Library } from '../library/types';
 import type { DataDir } from './data-dir';
+import { hubFits, type HubFitOptions } from './hub-fit';
 import { cataloguePath } from './resources';
 
 const USUAL_HUB = 'https://huggingface.co';
@@ -20,6 +23,7 @@ export interface FetchingOptions {
   /** As they are at each moment. */
   settings(): Pick<Settings, 'offline' | 'proxy' | 'hubMirror'>;
   library: Library;
+  supervisor: HubFitOptions['supervisor'];
   /** Where the user's own models go. */
   folder(): string;
   log?: (text: string) => void;
@@ -30,13 +34,15 @@ export interface Fetching {
   ledger: Ledger;
   discover: Discover;
   downloads: Downloads;
+  peers: Peers;
   token: HubToken;
   /** The address of the hub, by these settings. */
   hub(settings?: Pick<Settings, 'hubMirror'>): string;
   close(): Promise<void>;
 }
 
-export async function openFetching({ dir, settings, library, folder, log }: FetchingOptions): Promise<Fetching> {
+export async function openFetching(options: FetchingOptions): Promise<Fetching> {
+  const { dir, settings, library, supervisor, folder, log } = options;
   const ledger = openLedger(join(dir.root, 'connections.json'));
   const network = createNetwork({ settings, ledger });
   const token = new HubToken(join(dir.root, 'hub-token.json'));
@@ -47,13 +53,16 @@ export async function openFetching({ dir, settings, library, folder, log }: Fetc
     catalogue: await readCatalogue(cataloguePath()),
     models: () => library.list(),
     folder,
+    fitOf: hubFits({ supervisor, library }),
   });
-  const downloads = createDownloads({ folder, network, client, library, ...(log && { log }) });
+  const peers = new Peers(network, new PeerKeys(join(dir.root, 'peer-keys.json')));
+  const downloads = createDownloads({ folder, network, client, peers, library, ...(log && { log }) });
   return {
     network,
     ledger,
     discover,
     downloads,
+    peers,
     token,
     hub,
     close: async () => {

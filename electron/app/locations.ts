@@ -136,7 +136,8 @@ class DataLocations implements AppLocations {
     refuseFull(to, size, disk.bavail * disk.bsize);
     this.begin('chats', from, to, size);
     return async () => {
-      await store.moveTo(target, { path: dir.locationsFile, text: withLocation(dir, 'chats', to) });
+      const change = { path: dir.locationsFile, text: withLocation(dir, 'chats', to) };
+      await store.moveTo(target, change, (share) => this.set('chats', share));
       dir.database = target;
     };
   }

@@ -4,6 +4,7 @@ import { HearthError, errorShape } from '../contract/errors';
 import { download, hubModel, type Download, type DownloadRequest, type HubModel } from '../contract/models';
 import type { ServerFile } from '../contract/own';
 import { ROUTES } from '../contract/routes';
+import type { PeerImportRequest } from '../contract/sharing';
 import type { Fetcher } from './pull';
 
 const failure = z.object({ error: errorShape });
@@ -17,6 +18,10 @@ export class ServerFetcher implements Fetcher {
 
   async start(request: DownloadRequest): Promise<Download> {
     return download.parse(await this.ask('POST', ROUTES.downloads, request));
+  }
+
+  async importFrom(request: PeerImportRequest): Promise<Download> {
+    return download.parse(await this.ask('POST', ROUTES.peerImport, request));
   }
 
   async look(id: string): Promise<Download> {

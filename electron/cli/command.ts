@@ -13,6 +13,7 @@ import { processIo, report, type Io } from './report';
 import { rm } from './rm';
 import { run } from './run';
 import { serve } from './serve';
+import { share } from './share';
 
 /** Gives the exit code, or undefined where the process goes on (`serve`). */
 export async function main(argv: string[], io: Io = processIo): Promise<number | undefined> {
@@ -44,6 +45,7 @@ function hearthCommand(io: Io, done: Done): Command {
   addRm(program, io, done);
   addMemory(program, io, done);
   addPull(program, io, done);
+  addShare(program, io);
   addDoctor(program, io, done);
   addCache(program, io);
   return program;
@@ -159,12 +161,23 @@ function addMemory(program: Command, io: Io, done: Done): void {
 }
 
 function addPull(program: Command, io: Io, done: Done): void {
-  verb(program, 'pull', 'Fetch a model from the hub, or go on with it. Ctrl-C pauses.')
-    .argument('<model>', 'OWNER/NAME, or OWNER/NAME/FILE')
+  verb(program, 'pull', 'Fetch a model from the hub or from another Hearth, or go on with it. Ctrl-C pauses.')
+    .argument('<model>', 'OWNER/NAME, or OWNER/NAME/FILE, or http://HOST:PORT/MODEL of a Hearth that shares it')
     .option('--revision <name>', 'branch, tag or commit (default: main)')
+    .addOption(
+      new Option('--key <key>', 'of the other Hearth, as `hearth share` prints it there').env('HEARTH_SHARE_KEY'),
+    )
     .option('--json', 'one JSON object at the end')
     .addOption(dataDir())
     .action(async (model: string, options) => done(await pull(model, options, io, interrupt())));
+}
+
+function addShare(program: Command, io: Io): void {
+  verb(program, 'share', 'Let other Hearths on this network copy the models of the one that is running.')
+    .option('--off', 'stop it; the key is good for nothing afterwards')
+    .option('--json', 'one JSON object')
+    .addOption(dataDir())
+    .action((options) => share(options, io));
 }
 
 function addDoctor(program: Command, io: Io, done: Done): void {

@@ -23,20 +23,21 @@ const stateOf = (server: ServerFile): Promise<AppState> => ask(server, ROUTES.st
 /** Waits until the model is there. Ctrl-C gives the load up; gives the exit code. */
 export async function load(model: string, options: LoadCommand, io: Io, signal: AbortSignal): Promise<number> {
   const server = await needServer(options.dataDir);
-  const before = (await stateOf(server)).active?.error;
+  const before = (await stateOf(server)).failed?.at;
   const { context, kv: kvType } = options;
   await tell(server, ROUTES.modelLoad, { model, ...(context && { context }), ...(kvType && { kvType }) });
   const show = progressLine(io);
   for (;;) {
     if (signal.aborted) await tell(server, ROUTES.modelLoadCancel, {});
     const state = await stateOf(server);
-    const { active } = state;
+    const { active, failed } = state;
     if (signal.aborted) return done(130);
     if (state.swap || active?.state === 'loading') show(wordsOf(state));
     else {
-      if (active?.error && JSON.stringify(active.error) !== JSON.stringify(before)) {
+      const error = failed && failed.at !== before ? failed.error : active?.error;
+      if (error) {
         done(1);
-        throw HearthError.from(active.error);
+        throw HearthError.from(error);
       }
       if (!active) throw new HearthError('cancelled', 'The load was given up.');
       if (options.json) json(io, active);

@@ -16,6 +16,11 @@ export async function ask<T>(server: ServerFile, path: string, answer: z.ZodType
   return answer.parse(await (await call(server, 'GET', path)).json());
 }
 
+/** A change, and what is so afterwards. */
+export async function change<T>(server: ServerFile, path: string, body: object, answer: z.ZodType<T>): Promise<T> {
+  return answer.parse(await (await call(server, 'POST', path, body)).json());
+}
+
 export async function tell(server: ServerFile, path: string, body: object): Promise<void> {
   await call(server, 'POST', path, body);
 }

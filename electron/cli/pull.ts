@@ -1,8 +1,9 @@
-// `hearth pull`: fetches a model from the hub, by the running Hearth if there is one. It goes on where it stopped, and says how far it is.
+// `hearth pull`: fetches a model from the hub, or from another Hearth that shares it, by the running Hearth if there is one. It goes on where it stopped, and says how far it is.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openFetcher, runningServer } from '../app';
 import { HearthError } from '../contract/errors';
 import type { Download, DownloadRequest, HubModel } from '../contract/models';
+import type { PeerImportRequest } from '../contract/sharing';
 import { ServerFetcher } from './ask-downloads';
 import { bytes, json, type Io } from './report';
 
@@ -10,12 +11,15 @@ export interface PullOptions {
   json?: boolean;
   dataDir?: string;
   revision?: string;
+  /** Of another Hearth. */
+  key?: string;
 }
 
 /** Where a model is fetched: in this process, or by the Hearth that runs already. */
 export interface Fetcher {
   repository(repo: string): Promise<HubModel>;
   start(request: DownloadRequest): Promise<Download>;
+  importFrom(request: PeerImportRequest): Promise<Download>;
   look(id: string): Promise<Download>;
   pause(id: string): Promise<void>;
   close(): Promise<void>;
@@ -28,12 +32,29 @@ export async function pull(asked: string, options: PullOptions, io: Io, signal: 
   const server = await runningServer(options.dataDir);
   const fetcher = server ? new ServerFetcher(server) : await openFetcher(options.dataDir);
   try {
-    const request = await requestFor(asked, options.revision, fetcher, io, options.json ?? false);
-    const begun = await fetcher.start(request);
+    const peer = peerTarget(asked);
+    const begun = peer
+      ? await fetcher.importFrom({ ...peer, ...(options.key !== undefined && { key: options.key }) })
+      : await fetcher.start(await requestFor(asked, options.revision, fetcher, io, options.json ?? false));
     const ended = await follow(fetcher, begun, options.json ? { ...io, terminal: false } : io, signal);
     return told(ended, io, options.json ?? false);
   } finally {
     await fetcher.close();
+  }
+}
+
+/** http://HOST:PORT/MODEL: a model of another Hearth. A page of the hub has an owner and a name. */
+export function peerTarget(asked: string): { url: string; model: string } | undefined {
+  const found = /^(https?:\/\/[^/?#]+)\/([^/?#]+)\/?$/i.exec(asked);
+  const [, url, model] = found ?? [];
+  return url === undefined || model === undefined ? undefined : { url, model: decoded(model) };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
   }
 }
 

@@ -93,6 +93,8 @@ export const fit = z.object({
   /** From measured bandwidth, or from use here where `measured`. */
   decodeTps: z.number().optional(),
   measured: z.boolean(),
+  /** Of a file that is not here: from its size, and from what is known of its family. */
+  estimated: z.boolean().optional(),
 });
 export type Fit = z.infer<typeof fit>;
 
@@ -110,6 +112,8 @@ export const loadPlan = z.object({
   recommended: loadChoice.shape.id,
   /** Models that must be unloaded first, by name. */
   unloads: z.array(z.string()),
+  /** Name of the engine elsewhere that has it: it takes nothing of this machine's memory, and there is nothing to choose. */
+  remote: z.string().optional(),
 });
 export type LoadPlan = z.infer<typeof loadPlan>;
 
@@ -183,13 +187,13 @@ export const downloadPhase = z.enum([
   'failed',
 ]);
 
-export const downloadSource = z.enum(['hub', 'disk']);
+export const downloadSource = z.enum(['hub', 'disk', 'hearth']);
 export type DownloadSource = z.infer<typeof downloadSource>;
 
 export const download = z.object({
   id: z.string(),
   source: downloadSource.default('hub'),
-  /** Of an import from a disk: the folder's name. */
+  /** Of an import: the name of its folder. */
   repo: z.string(),
   file: z.string(),
   phase: downloadPhase,
@@ -253,7 +257,7 @@ export type RemoteEngine = z.infer<typeof remoteEngine>;
 // Compatibility matrix
 
 /** What is compared with the last good row. `tokens`: the answers to the fixed prompts. */
-export const measure = z.enum(['prefillTps', 'decodeTps', 'ttftMs', 'memoryBytes', 'tokens']);
+export const measure = z.enum(['loadMs', 'prefillTps', 'decodeTps', 'ttftMs', 'memoryBytes', 'tokens']);
 export type Measure = z.infer<typeof measure>;
 
 export const selfCheck = z.enum(['passed', 'changed', 'failed', 'none']);
@@ -314,5 +318,7 @@ export type MatrixReply = z.infer<typeof matrixReply>;
 export const regression = z.object({
   measures: z.array(measure),
   good: z.object({ engineBuild: z.string(), modelId: z.string(), at: z.number() }).optional(),
+  /** Name of a model that is here and is the good version: loading it is the way back. */
+  rollback: z.string().optional(),
 });
 export type Regression = z.infer<typeof regression>;

@@ -61,6 +61,9 @@ export const activeModel = z.object({
 });
 export type ActiveModel = z.infer<typeof activeModel>;
 
+export const failedLoad = z.object({ model: z.string(), error: errorShape, at: z.number() });
+export type FailedLoad = z.infer<typeof failedLoad>;
+
 /** GET /hearth/v1/state, and each event of GET /hearth/v1/state/events (sent when something changed, at most once a second). */
 export const appState = z.object({
   version: z.string(),
@@ -77,6 +80,8 @@ export const appState = z.object({
     .optional(),
   /** What was in the foreground before: one click leads back. */
   previous: z.string().optional(),
+  /** The last load that failed, until the next one begins. What served before it goes on serving, and has no part in it. */
+  failed: failedLoad.optional(),
   downloads: z.array(download).default([]),
   memory: z.object({
     /** Held by the engine: KV, scratch and what it touched of the mapped weights. */

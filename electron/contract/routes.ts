@@ -45,6 +45,12 @@ export const ROUTES = {
   downloadResume: `${OWN}/downloads/:id/resume`,
   /** POST importRequest → 201 { downloads: Download[] }: one for each model found there */
   imports: `${OWN}/imports`,
+  /** GET → Sharing; POST shareRequest → Sharing */
+  sharing: `${OWN}/sharing`,
+  /** POST peerRequest → SharedModels: what another Hearth offers */
+  peerModels: `${OWN}/imports/hearth/models`,
+  /** POST peerImportRequest → 201 Download. It goes on, pauses and ends as every other one does. */
+  peerImport: `${OWN}/imports/hearth`,
   /** GET → { connections: Connection[] } */
   connections: `${OWN}/connections`,
   /** GET → { engines: RemoteEngine[] }; POST remoteEngineRequest → 201 RemoteEngine */
@@ -71,4 +77,12 @@ export const ROUTES = {
   turnEvents: `${OWN}/turns/:id/events`,
   /** POST → 204, also when it has already ended */
   turnStop: `${OWN}/turns/:id/stop`,
+} as const;
+
+/** What another Hearth asks of this one while its user shares models, and nothing else is answered on the network. Behind the share's key. */
+export const SHARED = {
+  /** GET → SharedModels */
+  models: '/hearth/shared/models',
+  /** GET, ranges too → the bytes of the file with this number in the model's list */
+  file: '/hearth/shared/models/:id/files/:index',
 } as const;

@@ -14,7 +14,15 @@ import { standardPlaces } from './places';
 import { removeFiles } from './remove';
 import { modelAt, scanFolder, type Found, type Scan } from './scan';
 import { Settling } from './settling';
-import type { KnownContent, Library, LibraryModel, LibraryOptions, LibrarySettings, SourceFolder } from './types';
+import type {
+  KnownContent,
+  Library,
+  LibraryModel,
+  LibraryOptions,
+  LibrarySettings,
+  ModelContent,
+  SourceFolder,
+} from './types';
 import { fileAt, isWithin, type FoundFile } from './walk';
 import { FolderWatcher } from './watcher';
 
@@ -113,6 +121,16 @@ class FolderLibrary implements Library {
   private aliasesOf({ name, others }: Item): string[] {
     const set = Object.entries(this.settings.aliases).flatMap(([alias, model]) => (model === name ? [alias] : []));
     return [...new Set([...set, ...others.filter((other) => !this.byName.has(other))])];
+  }
+
+  content(): ModelContent[] {
+    return this.items.flatMap((item) => {
+      const { found } = item;
+      const { name, info, error } = this.describe(item);
+      if (!info || error) return [];
+      const files = found.files.map((file) => ({ ...file, ...pick(this.memory.hash(file)?.sha256) }));
+      return [{ name, path: found.path, isFolder: found.isFolder, info, files }];
+    });
   }
 
   find(name: string): LibraryModel {
@@ -369,6 +387,8 @@ class FolderLibrary implements Library {
     this.watchers.clear();
   }
 }
+
+const pick = (sha256: string | undefined) => (sha256 === undefined ? {} : { sha256 });
 
 /** Empty until `refresh` or `ready` has been called. */
 export function createLibrary(options: LibraryOptions): Library {

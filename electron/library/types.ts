@@ -4,6 +4,7 @@ import type { FolderKind, ModelFolder, Verification } from '../contract/models';
 import type { Abilities, ModelInfo, Result } from '../contract/runtime';
 import type { LibraryMemory } from '../store/types';
 import type { MemoryStore } from './memory';
+import type { FoundFile } from './walk';
 
 export interface LibraryModel {
   /** Name in the API (names.ts). */
@@ -29,6 +30,15 @@ export interface LibraryModel {
   remote?: string;
   engine?: string;
   error?: ErrorShape;
+}
+
+/** A sound model with its files, each with its hash where it is known. */
+export interface ModelContent {
+  name: string;
+  path: string;
+  isFolder: boolean;
+  info: ModelInfo;
+  files: (FoundFile & { sha256?: string })[];
 }
 
 /** A folder with models. Only that of kind `own` is ever written to. */
@@ -58,6 +68,8 @@ export interface Library {
   find(name: string): LibraryModel;
   /** By path, for the CLI and the user's own file dialog. Throws file_not_found. */
   open(path: string): Promise<LibraryModel>;
+  /** Models that can be used, with where their files lie: for whoever copies them. */
+  content(): ModelContent[];
   /** Looks at the folders again; only changed files are read. */
   refresh(): Promise<void>;
   /** Told when the list, or what is known of a model, changed. */

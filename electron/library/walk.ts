@@ -44,7 +44,7 @@ export interface Walk {
 }
 
 /** A folder within a model of Hugging Face's cache may link to the blobs beside it. */
-function linkLimit(real: string): string {
+export function linkLimit(real: string): string {
   for (let folder = real; dirname(folder) !== folder; folder = dirname(folder))
     if (basename(folder).startsWith('models--')) return folder;
   return real;

@@ -1,8 +1,10 @@
-// The two loopback addresses, one port. Never any other address: whoever wants the network asks for it elsewhere.
+// The two loopback addresses, one port. Never any other address: those of the network are network.ts's.
 import type { FastifyInstance } from 'fastify';
 import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http';
 import { HearthError } from '../contract/errors';
 import type { ListenOptions, Listening } from './types';
+
+export type { HttpServer };
 
 const LAST_PORT = 65_535;
 /** Ports tried after the wanted one. */
@@ -14,7 +16,16 @@ const isTaken = (error: unknown) => codeOf(error) === 'EADDRINUSE' || codeOf(err
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-function bind(server: HttpServer, host: string, port: number): Promise<void> {
+/** One more server for the same routes. */
+export function another(app: FastifyInstance): HttpServer {
+  const { keepAliveTimeout, headersTimeout, requestTimeout } = app.server;
+  const options = { keepAliveTimeout, headersTimeout, requestTimeout };
+  const server = createServer(options, app.routing as unknown as Handler);
+  for (const listener of app.server.listeners('clientError')) server.on('clientError', listener as () => void);
+  return server;
+}
+
+export function bind(server: HttpServer, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port, ipv6Only: host.includes(':') }, () => {
@@ -24,7 +35,7 @@ function bind(server: HttpServer, host: string, port: number): Promise<void> {
   });
 }
 
-function end(server: HttpServer): Promise<void> {
+export function end(server: HttpServer): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
     server.closeAllConnections();
@@ -69,10 +80,7 @@ export class Listener {
   }
 
   private async listenV6(app: FastifyInstance, port: number): Promise<HttpServer | undefined> {
-    const { keepAliveTimeout, headersTimeout, requestTimeout } = app.server;
-    const options = { keepAliveTimeout, headersTimeout, requestTimeout };
-    const server = createServer(options, app.routing as unknown as Handler);
-    for (const listener of app.server.listeners('clientError')) server.on('clientError', listener as () => void);
+    const server = another(app);
     try {
       await bind(server, '::1', port);
       return server;

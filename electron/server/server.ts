@@ -6,12 +6,15 @@ import { createContext, type ServerContext } from './context';
 import { fromThrown, MAX_BODY_BYTES, openAiError, ownError, retryAfter } from './errors';
 import { healthRoutes } from './health';
 import { Listener } from './listen';
+import { NetworkListener } from './network';
 import { openAiRoutes } from './openai/routes';
 import { ownRoutes } from './own/routes';
 import { addGuard } from './security/guard';
 import { pageRoutes } from './page';
 import { newRequestId } from './request-id';
 import { RouteList } from './route-list';
+import { sharedRoutes } from './shared';
+import { sharingRoutes } from './own/sharing';
 import { Turns } from './turns/turns';
 import type { Server, ServerOptions } from './types';
 
@@ -90,25 +93,41 @@ function addMeasuring(app: FastifyInstance, context: ServerContext): void {
 /** Opens nothing yet: `listen` does. The settings are read here once. */
 export async function createServer(options: ServerOptions): Promise<Server> {
   const listener = new Listener();
+  const network = new NetworkListener((text) => options.log?.warn(text));
   const context = createContext(options, await options.store.settings(), () => listener.port);
   const app = createApp();
   const turns = new Turns(context);
   const routes = new RouteList(app);
   acceptJson(app);
   addMeasuring(app, context);
-  addGuard(app, { ...options, port: context.port, allowedOrigins: () => context.settings().allowedOrigins });
+  addGuard(app, {
+    ...options,
+    port: context.port,
+    allowedOrigins: () => context.settings().allowedOrigins,
+    shareKey: () => options.sharing?.key.key,
+  });
   app.setErrorHandler((error: FastifyError, request, reply) => answerError(context, error, request, reply));
   app.setNotFoundHandler((request, reply) => notFound(routes, request, reply));
   await app.register(async (scope) => openAiRoutes(scope, context), { prefix: '/v1' });
   ownRoutes(app, context, turns);
+  const share = () => network.follow(app, options.sharing?.key.on ? listener.port : 0);
+  if (options.sharing) {
+    sharedRoutes(app, options.sharing);
+    sharingRoutes(app, options.sharing, { urls: () => network.urls(), changed: share });
+  }
   healthRoutes(app, context);
   if (options.staticDir !== undefined) await app.register(async (scope) => pageRoutes(scope, options.staticDir ?? ''));
   await app.ready();
   await options.store.purgeChats(Date.now() - TRASH_MS);
   return {
-    listen: (port, listenOptions = {}) => listener.listen(app, port, listenOptions),
+    listen: async (port, listenOptions = {}) => {
+      const listening = await listener.listen(app, port, listenOptions);
+      await share();
+      return listening;
+    },
     close: async () => {
       await turns.close();
+      await network.close();
       await listener.close();
       await app.close();
     },

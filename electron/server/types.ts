@@ -5,6 +5,8 @@ import type { Settings } from '../contract/own';
 import type { Downloads } from '../library/download/downloads';
 import type { Discover } from '../library/hub/discover';
 import type { Ledger } from '../library/network/ledger';
+import type { Peers } from '../library/sharing/peer';
+import type { Shelf } from '../library/sharing/shelf';
 import type { Library } from '../library/types';
 import type { Store } from '../store/types';
 import type { Matrix } from '../supervisor/matrix/matrix';
@@ -38,11 +40,19 @@ export interface Locations {
 export interface Fetching {
   discover: Discover;
   downloads: Downloads;
+  /** Other Hearths that share their models. */
+  peers: Pick<Peers, 'models'>;
   ledger: Pick<Ledger, 'list'>;
   /** The user's token for the hub: never given back, and bound to the hub it was entered for. */
   token: { readonly isSet: boolean; set(token: string, hub: string): Promise<void>; clear(): Promise<void> };
   /** Throws HearthError{invalid_request} for a mirror that is none. */
   hub(settings: Pick<Settings, 'hubMirror'>): string;
+}
+
+/** Models that other Hearths may copy, and the key that they need. */
+export interface SharedThings {
+  shelf: Shelf;
+  key: { readonly on: boolean; readonly key: string | undefined; switch(on: boolean): Promise<void> };
 }
 
 export interface ServerOptions {
@@ -60,6 +70,8 @@ export interface ServerOptions {
   /** Where the user's own models go, for the page to say. */
   modelsFolder?(): string;
   locations?: Locations;
+  /** Absent: nothing can be shared. */
+  sharing?: SharedThings;
   /** Folder of the built page; absent: no page is served. */
   staticDir?: string;
   /** Never given a prompt, an answer or a key. */

@@ -4,7 +4,7 @@ import { HearthError, type ErrorShape } from '../contract/errors';
 import { entry } from '../entries';
 import { AppendBuffer } from './append-buffer';
 import type { Calls } from './database';
-import { FLUSH_MS, type OpenStoreOptions, type Store, type StoreCalls } from './types';
+import { FLUSH_MS, type MoveShare, type OpenStoreOptions, type Store, type StoreCalls } from './types';
 import type { ReplyMessage } from './worker';
 
 const METHODS: Record<keyof StoreCalls, true> = {
@@ -46,10 +46,16 @@ function startWorker(path: string): Worker {
   return new Worker(file.replace(/\.ts$/, '-from-sources.mjs'), { workerData: { path } });
 }
 
+interface Pending {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+  told?: ((share: MoveShare) => void) | undefined;
+}
+
 /** Calls over the messages of one worker. */
 class Line {
   private next = 0;
-  private readonly pending = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
+  private readonly pending = new Map<number, Pending>();
   private ended: HearthError | undefined;
   readonly ready: Promise<void>;
 
@@ -58,6 +64,7 @@ class Line {
       worker.on('message', (message: ReplyMessage) => {
         if ('ready' in message) resolve();
         else if ('failed' in message) this.end(HearthError.from(message.failed));
+        else if ('moved' in message) this.pending.get(message.call)?.told?.(message.moved);
         else this.settle(message);
       });
       worker.on('error', (error) =>
@@ -84,11 +91,19 @@ class Line {
     this.pending.clear();
   }
 
-  call(method: keyof Calls | 'close' | 'moveTo', ...args: unknown[]): Promise<unknown> {
+  call(method: keyof Calls | 'close', ...args: unknown[]): Promise<unknown> {
+    return this.post(method, args);
+  }
+
+  move(args: unknown[], told?: (share: MoveShare) => void): Promise<unknown> {
+    return this.post('moveTo', args, told);
+  }
+
+  private post(method: string, args: unknown[], told?: (share: MoveShare) => void): Promise<unknown> {
     if (this.ended) return Promise.reject(this.ended);
     const call = this.next++;
     return new Promise((resolve, reject) => {
-      this.pending.set(call, { resolve, reject });
+      this.pending.set(call, { resolve, reject, told });
       this.worker.postMessage({ call, method, args });
     });
   }
@@ -120,9 +135,9 @@ export async function openStore({ path, flushMs = FLUSH_MS }: OpenStoreOptions):
   return {
     ...calls,
     append: (id, delta) => buffer.add(id, delta),
-    moveTo: async (to, change) => {
+    moveTo: async (to, change, told) => {
       buffer.flush();
-      await line.call('moveTo', to, change);
+      await line.move([to, change], told);
     },
     close: async () => {
       buffer.flush();

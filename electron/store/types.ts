@@ -190,13 +190,19 @@ export interface StoreCalls {
   version(): number;
 }
 
+/** How far a move of the file is: the copy is one half of its bytes, comparing it the other. */
+export interface MoveShare {
+  phase: 'copying' | 'verifying';
+  doneBytes: number;
+}
+
 type Later<T> = { [K in keyof T]: T[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<R> : never };
 
 export interface Store extends Later<StoreCalls> {
   /** Keeps what an answer has grown by; written within `FLUSH_MS`, so that a killed process loses no more than that. */
   append(messageId: string, delta: MessageDelta): void;
   /** Moves the file; `change` is written as the switch. Throws disk_full or disk_error, with everything as it was. */
-  moveTo(path: string, change: { path: string; text: string }): Promise<void>;
+  moveTo(path: string, change: { path: string; text: string }, told?: (share: MoveShare) => void): Promise<void>;
   /** Writes everything that waits, then ends the worker. */
   close(): Promise<void>;
 }

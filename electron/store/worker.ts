@@ -4,7 +4,8 @@ import type { ErrorShape } from '../contract/errors';
 import { createCalls, type Calls } from './database';
 import { storeError } from './errors';
 import { closeDatabase, openDatabase } from './migrate';
-import { relocate, removeOldFile, type Switch } from './relocate';
+import type { MoveShare } from './types';
+import { relocate, removeOldFile, type Switch, type Told } from './relocate';
 
 export interface CallMessage {
   call: number;
@@ -13,7 +14,10 @@ export interface CallMessage {
 }
 
 export type ReplyMessage =
-  { ready: true } | { failed: ErrorShape } | { call: number; result?: unknown; error?: ErrorShape };
+  | { ready: true }
+  | { failed: ErrorShape }
+  | { call: number; moved: MoveShare }
+  | { call: number; result?: unknown; error?: ErrorShape };
 
 const port = parentPort;
 if (!port) throw new Error('The store runs in a worker thread.');
@@ -40,10 +44,10 @@ class Opened {
   }
 
   /** Where it fails, the database stays where it was. */
-  move(to: string, change: Switch): void {
+  move(to: string, change: Switch, told: Told): void {
     closeDatabase(this.db);
     try {
-      relocate(this.path, to, change);
+      relocate(this.path, to, change, told);
       removeOldFile(this.path);
       this.path = to;
     } finally {
@@ -59,11 +63,13 @@ class Opened {
 
 function work(opened: Opened, message: CallMessage): void {
   if (message.method !== 'moveTo') return answer(opened.calls, message);
+  const { call } = message;
   try {
-    opened.move(...(message.args as [string, Switch]));
-    send({ call: message.call });
+    const [to, change] = message.args as [string, Switch];
+    opened.move(to, change, (phase, doneBytes) => send({ call, moved: { phase, doneBytes } }));
+    send({ call });
   } catch (error) {
-    send({ call: message.call, error: storeError(error).toShape() });
+    send({ call, error: storeError(error).toShape() });
   }
 }
 

@@ -45,7 +45,7 @@ export class Residency {
   previous: ModelRef | undefined;
   loading: Loading | undefined;
   /** The last load that failed, until the next one begins. */
-  failure: { ref: ModelRef; error: HearthError } | undefined;
+  failure: { ref: ModelRef; error: HearthError; at: number } | undefined;
   private lastForeground: ModelRef | undefined;
   private leaving = 0;
   private closed = false;
@@ -207,7 +207,7 @@ export class Residency {
   private async plan(want: Want): Promise<void> {
     if (want.planning) return;
     want.planning = true;
-    this.failure = undefined;
+    this.forgetFailure(want);
     try {
       const plan = await this.options.knowledge.plan(want.ref.path);
       want.known = { plan, experience: await this.options.knowledge.experience(plan) };
@@ -251,7 +251,7 @@ export class Residency {
     const { ref, wish } = want;
     const loading: Loading = { want, controller: new AbortController() };
     this.loading = loading;
-    this.failure = undefined;
+    this.forgetFailure(want);
     const { signal } = loading.controller;
     try {
       await this.clear(ref.path);
@@ -317,10 +317,15 @@ export class Residency {
     const text = message.includes(ref.name) ? message : `${ref.name}: ${message}`;
     const error = new HearthError(code, text, { ...detail, cause: thrown });
     if (code !== 'cancelled') {
-      this.failure = { ref, error };
+      this.failure = { ref, error, at: Date.now() };
       this.options.onFailed(error);
     }
     this.drop(want, error);
+  }
+
+  /** What is brought back after a load that failed is no new load: it is still to be seen why. */
+  private forgetFailure({ kept }: Want): void {
+    if (!kept) this.failure = undefined;
   }
 
   private show(resident: Resident): void {

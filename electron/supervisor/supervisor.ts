@@ -2,7 +2,7 @@
 // there is residency.ts's business, and processes are the hosts'. The loop, the swap and the invariants: design.md.
 import { randomUUID } from 'node:crypto';
 import type { LoadPlan } from '../contract/models';
-import type { ActiveModel, AppState } from '../contract/own';
+import type { ActiveModel, AppState, FailedLoad } from '../contract/own';
 import { HearthError } from '../contract/errors';
 import {
   loadOptions,
@@ -28,6 +28,7 @@ import { ProbeProcess } from './probe';
 import { Residency } from './residency';
 import type { Resident } from './resident';
 import { etaMs } from './swap';
+import type { Known } from './terms';
 import type { GenerateWork, LoadWish, ModelRef, Supervisor } from './types';
 import { describe, describeComing, together } from './view';
 
@@ -106,7 +107,7 @@ class LocalSupervisor implements Supervisor {
     const { loading, wants, foreground, failure } = this.residency;
     const coming = loading?.want ?? wants.next();
     if (coming && coming.waitsFor.length === 0) return describeComing(coming, loading ?? {});
-    if (foreground) return describe(foreground, failure?.error);
+    if (foreground) return describe(foreground);
     if (failure) return { name: failure.ref.name, state: 'failed', error: failure.error.toShape() };
     return coming && describeComing(coming, {});
   }
@@ -125,6 +126,11 @@ class LocalSupervisor implements Supervisor {
 
   previous(): string | undefined {
     return this.residency.previous?.name;
+  }
+
+  failed(): FailedLoad | undefined {
+    const { failure } = this.residency;
+    return failure && { model: failure.ref.name, error: failure.error.toShape(), at: failure.at };
   }
 
   swap(): AppState['swap'] {
@@ -181,10 +187,15 @@ class LocalSupervisor implements Supervisor {
     return this.residency.unload(model);
   }
 
+  async known({ path }: ModelRef): Promise<Known> {
+    const plan = await this.knowledge.plan(path);
+    return { plan, experience: await this.knowledge.experience(plan) };
+  }
+
   async plan(model: ModelRef): Promise<LoadPlan> {
-    const plan = await this.knowledge.plan(model.path);
+    const { plan, experience: seen } = await this.known(model);
     const room = await this.room();
-    const experience = { ...(await this.knowledge.experience(plan)), ...room };
+    const experience = { ...seen, ...room };
     const chosen = choicesOf(plan, room, experience);
     const choice = chosen.choices.find(({ id }) => id === chosen.recommended);
     const ask = this.residency.askFor(model.path, choice ?? {}, { plan, experience });

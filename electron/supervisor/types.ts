@@ -1,8 +1,9 @@
 // What the rest of main sees of the supervisor: models by reference, generations as streams of events. No processes, no messages.
 import type { LoadPlan } from '../contract/models';
-import type { ActiveModel, AppState } from '../contract/own';
+import type { ActiveModel, AppState, FailedLoad } from '../contract/own';
 import type { Device, GenerateRequest, GenerationEvent, Loaded, Params, Result, Stats } from '../contract/runtime';
 import type { Room } from './fit';
+import type { Known } from './terms';
 
 /** A model that the library found. Two references with one path are one model. */
 export interface ModelRef {
@@ -32,6 +33,8 @@ export interface Supervisor {
   swap(): AppState['swap'];
   /** Name of the model that was in the foreground before. */
   previous(): string | undefined;
+  /** The last load that failed, until the next one begins. */
+  failed(): FailedLoad | undefined;
   /** Latest numbers of all runtimes together, sampled about once a second while somebody watches; undefined without a model. */
   stats(): Stats | undefined;
   /** Told at every change of `active` and at every new sample. Returns how to stop. */
@@ -49,6 +52,8 @@ export interface Supervisor {
   unload(model?: ModelRef): Promise<void>;
   /** Whether the model will fit, and what it would replace. */
   plan(model: ModelRef): Promise<LoadPlan>;
+  /** What its file asks of the memory, and what loads of it really took here. */
+  known(model: ModelRef): Promise<Known>;
   /** What is free of the machine's memory for models, and how fast it is read: for estimates of models that are not here. */
   room(): Promise<Room & { readBytesPerSecond?: number }>;
   /** Models that nobody has used for so long are unloaded; 0: never. */

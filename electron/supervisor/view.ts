@@ -1,11 +1,10 @@
 // What others see of the models in memory: plain data, put together from hosts, terms and samples. Pure.
 import type { ActiveModel } from '../contract/own';
-import type { HearthError } from '../contract/errors';
 import type { Stats } from '../contract/runtime';
 import type { Resident } from './resident';
 import type { Want } from './wants';
 
-export function describe(resident: Resident, lastFailure?: HearthError): ActiveModel {
+export function describe(resident: Resident): ActiveModel {
   const { host, ref, terms, stats } = resident;
   const { loaded, running, waiting } = host;
   const state = resident.ending
@@ -13,7 +12,7 @@ export function describe(resident: Resident, lastFailure?: HearthError): ActiveM
     : host.state === 'ready' || host.state === 'failed'
       ? host.state
       : ('loading' as const);
-  const error = host.error ?? lastFailure;
+  const { error } = host;
   return {
     name: ref.name,
     state,

@@ -107,6 +107,7 @@ export const modelWords = {
 
   'load.title': 'Load {{name}}',
   'load.text': 'The more it remembers, the more memory it takes. You can change this at any time.',
+  'load.elsewhere': 'It runs on {{engine}} and takes nothing of this computer’s memory.',
   'load.looking': 'Looking at how much memory is free…',
   'load.choices': 'How it is loaded',
   'load.recommended': 'suggested',
@@ -278,6 +279,7 @@ export const modelWords = {
   'measured.check.none': 'not made',
   'measured.worse': 'Worse than the last time all was well: {{names}}.',
   'measured.worseNow': '{{name}} does worse here than it did: {{names}}.',
+  'measured.rollback': 'Back to {{name}}',
   'measured.see': 'See the numbers',
   'measured.worseCell': 'worse',
 

@@ -106,6 +106,7 @@ export const modelWords: CatalogueOf<typeof english> = {
 
   'load.title': '加载 {{name}}',
   'load.text': '记得越多，占用的内存越多。随时可以更改。',
+  'load.elsewhere': '它在 {{engine}} 上运行，不占用本机的内存。',
   'load.looking': '正在查看有多少空闲内存…',
   'load.choices': '加载方式',
   'load.recommended': '推荐',
@@ -269,6 +270,7 @@ export const modelWords: CatalogueOf<typeof english> = {
   'measured.check.none': '未做',
   'measured.worse': '比上次一切正常时差：{{names}}。',
   'measured.worseNow': '{{name}} 在这里不如从前：{{names}}。',
+  'measured.rollback': '换回 {{name}}',
   'measured.see': '查看数字',
   'measured.worseCell': '变差',
 

@@ -28,6 +28,7 @@ function Planned({ model }: { model: string }) {
   const t = useT();
   const { data: plan, error } = usePlan(model);
   if (plan && plan.choices.length > 0) return <Choosing plan={plan} />;
+  if (plan?.remote !== undefined) return <Elsewhere model={model} engine={plan.remote} />;
   return (
     <Dialog
       title={t('load.title', { name: model })}
@@ -47,6 +48,32 @@ function Planned({ model }: { model: string }) {
         </p>
       )}
     </Dialog>
+  );
+}
+
+/** It is loaded on another computer: of this one's memory there is nothing to say. */
+function Elsewhere({ model, engine }: { model: string; engine: string }) {
+  const t = useT();
+  const load = (): void => {
+    closeLoad();
+    attempt(loadModel(model));
+  };
+  return (
+    <Dialog
+      title={t('load.title', { name: model })}
+      text={t('load.elsewhere', { engine })}
+      onClose={closeLoad}
+      buttons={
+        <>
+          <button type="button" className="button" onClick={closeLoad}>
+            {t('common.cancel')}
+          </button>
+          <button type="button" className="button button-main" onClick={load}>
+            {t('load.go')}
+          </button>
+        </>
+      }
+    />
   );
 }
 

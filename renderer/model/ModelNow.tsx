@@ -5,7 +5,6 @@ import { Notice } from '../parts/Notice';
 import { Progress } from '../parts/Progress';
 import { attempt } from '../state/actions';
 import { useApp } from '../state/app';
-import { useLastLoad } from '../state/lastLoad';
 import { cancelLoad, loadModel } from '../state/modelActions';
 import { LoadFailure } from './LoadFailure';
 import { loadShare, phaseWords } from './modelWords';
@@ -15,8 +14,7 @@ export function ModelNow({ onAct }: { onAct?: () => void }) {
   const t = useT();
   const language = currentLanguage();
   const state = useApp((app) => app.state);
-  const lastLoad = useLastLoad(({ name }) => name);
-  const now = nowOf(state, lastLoad);
+  const now = nowOf(state);
   switch (now?.kind) {
     case 'loading': {
       const { active } = now;

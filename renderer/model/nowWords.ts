@@ -11,19 +11,14 @@ export type Now =
   | { kind: 'back'; previous: string }
   | undefined;
 
-/** `lastLoad`: the model that was asked for last. A load that failed leaves the one before in front, with the reason. */
-export function nowOf(state: AppState | undefined, lastLoad?: string): Now {
+/** A load that failed leaves the one before in front: the state names which it was. */
+export function nowOf(state: AppState | undefined): Now {
   if (!state) return undefined;
-  const { active, swap, previous } = state;
+  const { active, swap, previous, failed } = state;
   if (swap) return { kind: 'swap', swap };
   if (active?.state === 'loading') return { kind: 'loading', active };
-  if (active?.error && (active.state === 'failed' || active.state === 'ready')) {
-    return {
-      kind: 'failed',
-      name: active.state === 'failed' ? active.name : (lastLoad ?? active.name),
-      error: active.error,
-    };
-  }
+  if (failed) return { kind: 'failed', name: failed.model, error: failed.error };
+  if (active?.state === 'failed' && active.error) return { kind: 'failed', name: active.name, error: active.error };
   if (active?.state === 'ready' && previous && previous !== active.name) return { kind: 'back', previous };
   return undefined;
 }

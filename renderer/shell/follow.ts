@@ -7,7 +7,6 @@ import { nowOf } from '../model/nowWords';
 import { fileName } from '../downloads/downloadWords';
 import { attempt } from '../state/actions';
 import { followState } from '../state/app';
-import { noteLoad, useLastLoad } from '../state/lastLoad';
 import { loadModel } from '../state/modelActions';
 import { refreshModel } from '../state/modelQueries';
 import { currentPage } from '../state/page';
@@ -16,7 +15,6 @@ import { refresh } from '../state/queries';
 export function beginFollowing(): void {
   let lastReady: string | undefined;
   followState((now, before) => {
-    noteLoad(now);
     const ready = now.active?.state === 'ready' ? now.active : undefined;
     if (before && ready) sayChange(ready, lastReady);
     lastReady = ready?.name ?? lastReady;
@@ -44,6 +42,7 @@ const modelsChanged = (now: AppState, before: AppState): boolean =>
   [now.active, ...now.loaded].map((model) => model && sign(model)).join() !==
     [before.active, ...before.loaded].map((model) => model && sign(model)).join() ||
   now.modelsVersion !== before.modelsVersion ||
+  now.failed?.at !== before.failed?.at ||
   now.swap?.to !== before.swap?.to ||
   now.previous !== before.previous;
 
@@ -58,9 +57,9 @@ const workChanged = (now: AppState, before: AppState): boolean =>
 
 /** A load that has failed, also where the model before goes on serving. */
 function sayFailedLoad(now: AppState, before: AppState): void {
-  const lastLoad = useLastLoad.getState().name;
-  const failure = nowOf(now, lastLoad);
-  if (failure?.kind !== 'failed' || nowOf(before, lastLoad)?.kind === 'failed') return;
+  const failure = nowOf(now);
+  if (failure?.kind !== 'failed') return;
+  if (now.failed ? now.failed.at === before.failed?.at : nowOf(before)?.kind === 'failed') return;
   const { name, error } = failure;
   const code = `error.${error.code}` in en ? error.code : 'internal';
   toast.error(t('model.loadFailed', { name }), {

@@ -8,14 +8,12 @@ import { ApiError } from '../api/client';
 import { t } from '../i18n';
 import { saveFile } from '../parts/saveFile';
 import { useApp } from './app';
-import { useLastLoad } from './lastLoad';
 import { refreshModel } from './modelQueries';
 import { refresh, setModels } from './queries';
 
 export async function loadModel(model: string, choice?: Omit<LoadRequest, 'model'>): Promise<void> {
   try {
     await modelApi.load({ model, ...choice });
-    useLastLoad.setState({ name: model });
     useApp.setState(({ state }) => (state ? { state: withLoad(state, model) } : {}));
   } catch (error) {
     const code = error instanceof ApiError ? error.code : 'internal';
@@ -34,7 +32,12 @@ export function withLoad(state: AppState, model: string): AppState {
   if (active?.state === 'ready' && state.running > 0) {
     return { ...state, swap: { to: model, runningOn: active.name, waiting: state.waiting } };
   }
-  return { ...state, active: { name: model, state: 'loading' } };
+  return { ...without(state), active: { name: model, state: 'loading' } };
+}
+
+/** What failed before is over once the next load begins. */
+function without({ failed: _failed, ...state }: AppState): AppState {
+  return state;
 }
 
 export async function cancelLoad(): Promise<void> {

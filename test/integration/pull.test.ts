@@ -44,9 +44,10 @@ describe('hearth pull', () => {
     const files = { 'a-Q8_0.gguf': randomBytes(90 * KB), 'a-Q4_K_M.gguf': randomBytes(50 * KB) };
     const { hearth, place } = await bench(files);
     const { code, out, err } = await hearth('pull', REPO).ended;
-    expect({ code, out }).toEqual({ code: 0, out: 'a-q4_k_m is here (51.2 kB).\n' });
-    expect(err).toContain('a-Q4_K_M.gguf');
-    expect(readFileSync(place('a-Q4_K_M.gguf')).equals(files['a-Q4_K_M.gguf'])).toBe(true);
+    // Both fit: the better one is taken.
+    expect({ code, out }).toEqual({ code: 0, out: 'a-q8_0 is here (92.2 kB).\n' });
+    expect(err).toContain('a-Q8_0.gguf');
+    expect(readFileSync(place('a-Q8_0.gguf')).equals(files['a-Q8_0.gguf'])).toBe(true);
   });
 
   it('is paused by Ctrl-C and goes on with the same command, as JSON', async () => {

@@ -4,27 +4,21 @@ import { randomUUID } from 'node:crypto';
 import { join, sep } from 'node:path';
 import { HearthError } from '../../contract/errors';
 import type { Download, DownloadRequest } from '../../contract/models';
-import { checkNames } from '../hub/file-names';
-import { fileGroups, groupOf } from '../hub/groups';
-import type { HubClient } from '../hub/client';
-import type { Network } from '../network';
+import type { PeerImportRequest } from '../../contract/sharing';
 import type { Library } from '../types';
 import { openDisk, type Disk } from './disk';
-import { DiskSource } from './disk-source';
 import { Entry } from './entry';
 import type { FetchTimes } from './fetch-file';
-import { HubSource } from './hub-source';
 import { modelsToImport } from './import';
 import { FolderLock } from './lock';
+import { Origins, type Described, type OriginsOptions } from './origins';
 import { HIDDEN, readRecords, removeDownload, saveRecord } from './record';
 import { checkRoom, freeBytes, inFolder, Task } from './task';
-import { FileChanged, type DownloadRecord, type FileSource, type WantedFile } from './types';
+import { FileChanged, type DownloadRecord, type WantedFile } from './types';
 
-export interface DownloadsOptions {
+export interface DownloadsOptions extends OriginsOptions {
   /** The models folder. */
   folder(): string;
-  network: Network;
-  client: HubClient;
   library: Pick<Library, 'list' | 'refresh' | 'knows'>;
   log?: (text: string) => void;
   times?: FetchTimes;
@@ -37,6 +31,8 @@ export interface Downloads {
   start(request: DownloadRequest): Promise<Download>;
   /** Copies of the models at this path. */
   import(path: string): Promise<Download[]>;
+  /** A copy of a model that another Hearth shares. */
+  importFrom(request: PeerImportRequest): Promise<Download>;
   pause(id: string): Promise<Download>;
   resume(id: string): Promise<Download>;
   /** Its parts are removed. */
@@ -61,12 +57,15 @@ class Manager implements Downloads {
   private readonly entries = new Map<string, Entry>();
   private readonly listeners = new Set<() => void>();
   private readonly disk: Disk = openDisk();
+  private readonly origins: Origins;
   private lock: FolderLock | undefined;
   private retry: NodeJS.Timeout | undefined;
   private telling: NodeJS.Timeout | undefined;
   private closed = false;
 
-  constructor(private readonly options: DownloadsOptions) {}
+  constructor(private readonly options: DownloadsOptions) {
+    this.origins = new Origins(options);
+  }
 
   list(): Download[] {
     return [...this.entries.values()].map((entry) => this.show(entry));
@@ -87,7 +86,7 @@ class Manager implements Downloads {
   async open(): Promise<void> {
     const records = await readRecords(this.options.folder());
     if (records.length === 0) return;
-    if (!this.locked()) {
+    if (!(await this.locked())) {
       // Another process is at it; when that one has ended, this one goes on.
       this.retry ??= setTimeout(() => {
         this.retry = undefined;
@@ -102,7 +101,7 @@ class Manager implements Downloads {
   }
 
   async read(): Promise<void> {
-    if (!this.locked()) return;
+    if (!(await this.locked())) return;
     for (const record of await readRecords(this.options.folder())) {
       const entry = this.entries.get(record.id) ?? (await this.add(record));
       if (entry.phase === 'queued') entry.phase = 'paused';
@@ -113,7 +112,7 @@ class Manager implements Downloads {
     return this.show(this.entry(id));
   }
 
-  private locked(): boolean {
+  private locked(): Promise<boolean> {
     this.lock ??= new FolderLock(join(this.options.folder(), HIDDEN, 'lock'));
     return this.lock.take();
   }
@@ -133,13 +132,22 @@ class Manager implements Downloads {
 
   async start(request: DownloadRequest): Promise<Download> {
     const { repo, file, revision = 'main' } = request;
-    const described = await this.described(repo, file, revision);
+    return this.fetched(await this.origins.hub(repo, file, revision));
+  }
+
+  async importFrom({ url, key, model }: PeerImportRequest): Promise<Download> {
+    return this.fetched(await this.origins.peer(url, model, key));
+  }
+
+  /** One that is under way already goes on. */
+  private async fetched(described: Described): Promise<Download> {
+    const { repo, file, files } = described;
     const same = [...this.entries.values()].find(
-      ({ record, phase }) => phase !== 'done' && record.repo === repo && record.file === described.file,
+      ({ record, phase }) => phase !== 'done' && record.repo === repo && record.file === file,
     );
     if (same) return this.resume(same.id);
-    await this.checkRoom(described.files, repo);
-    return this.begin({ ...described, source: 'hub', repo, revision });
+    await this.checkRoom(files, repo);
+    return this.begin(described);
   }
 
   async import(path: string): Promise<Download[]> {
@@ -152,14 +160,6 @@ class Manager implements Downloads {
     const begun: Download[] = [];
     for (const model of models) begun.push(await this.begin({ ...model, source: 'disk', revision: '', commit: '' }));
     return begun;
-  }
-
-  /** What the hub says of a model's files, names checked before anything is written. */
-  private async described(repo: string, file: string, revision: string) {
-    const repository = await this.options.client.repository(repo, revision);
-    const group = groupOf(fileGroups(repository.files, repository.original), file, repo);
-    checkNames(group.files.map(({ path }) => path));
-    return { commit: repository.commit, file: group.path, files: group.files };
   }
 
   private async checkRoom(files: readonly WantedFile[], repo: string): Promise<void> {
@@ -177,10 +177,8 @@ class Manager implements Downloads {
     return others.reduce((sum, entry) => sum + entry.missingBytes, 0);
   }
 
-  private async begin(
-    fields: Pick<DownloadRecord, 'source' | 'repo' | 'file' | 'revision' | 'commit' | 'files'> & { from?: string },
-  ): Promise<Download> {
-    if (!this.locked()) {
+  private async begin(fields: Described): Promise<Download> {
+    if (!(await this.locked())) {
       throw new HearthError('already_running', 'Another Hearth is fetching models into this folder.');
     }
     const record: DownloadRecord = {
@@ -320,7 +318,7 @@ class Manager implements Downloads {
       disk: this.disk,
       signal,
       times,
-      source: (file) => this.source(record, file),
+      source: (file) => this.origins.source(record, file),
       target: (file) => inFolder(folder(), record.repo, file.path),
       save: () => this.save(entry),
       promisedBytes: () => this.promised(entry),
@@ -338,31 +336,14 @@ class Manager implements Downloads {
     });
   }
 
-  private source(record: DownloadRecord, file: WantedFile): FileSource {
-    if (record.from !== undefined) return new DiskSource(join(record.from, file.path), file);
-    const { network, client } = this.options;
-    return new HubSource({
-      network,
-      repo: record.repo,
-      file,
-      url: () => client.fileUrl(record.repo, record.commit, file.path),
-      bearer: () => client.bearer(),
-      unchanged: async (signal) => {
-        const now = await client.repository(record.repo, record.commit, signal);
-        const same = now.files.find(({ path }) => path === file.path);
-        return same?.bytes === file.bytes && same.sha256 === file.sha256 && same.blob === file.blob;
-      },
-    });
-  }
-
   /** The file is another one on the hub: what was fetched of the old one is of no use. */
   private async beginAnew(entry: Entry): Promise<void> {
     const { record } = entry;
-    const described = await this.described(record.repo, record.file, record.revision);
+    const described = await this.origins.again(record);
     await removeDownload(this.options.folder(), record.id);
     entry.beginAnew({ ...record, ...described, verified: [], restarted: true });
     await this.save(entry);
-    this.options.log?.(`${record.repo}/${record.file} was changed on the hub and is fetched anew`);
+    this.options.log?.(`${record.repo}/${record.file} was changed where it comes from and is fetched anew`);
   }
 
   /** What is copied is compared with what lies on the other disk. */
@@ -411,7 +392,7 @@ class Manager implements Downloads {
     clearTimeout(this.telling);
     await Promise.all([...this.entries.values()].map((entry) => this.stopped(entry)));
     await this.disk.close();
-    this.lock?.release();
+    await this.lock?.release();
   }
 }
 

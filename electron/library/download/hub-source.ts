@@ -1,6 +1,7 @@
 // The bytes of one file of the hub, by ranges. It distrusts every answer: status, range, length, encoding and kind are checked before a byte
 // is handed on. It keeps the address that the hub led to, so that not every range asks the hub itself.
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { HearthError } from '../../contract/errors';
 import type { Network, NetworkAnswer } from '../network';
 import { refusal } from '../hub/client';
 import { BrokenAnswer, BusyAnswer, FileChanged, type FileSource, type SourceAnswer, type WantedFile } from './types';
@@ -9,6 +10,8 @@ export interface HubSourceOptions {
   network: Network;
   repo: string;
   file: WantedFile;
+  /** For the ledger. Another Hearth never leads elsewhere: its answers are not followed. */
+  purpose: 'download' | 'lan_import';
   /** Of the file on the hub, and what may be sent there. */
   url(): string;
   bearer(): string | undefined;
@@ -60,14 +63,15 @@ export class HubSource implements FileSource {
   }
 
   private async ask(start: number, end: number, signal: AbortSignal): Promise<NetworkAnswer> {
-    const { network, repo, file, bearer: bearerOf } = this.options;
+    const { network, repo, file, purpose, bearer: bearerOf } = this.options;
     const fresh = this.direct && Date.now() - this.direct.at < DIRECT_MS ? this.direct.url : undefined;
     const url = fresh ?? this.options.url();
     // The key is for the hub; where it led to is somebody else.
     const bearer = fresh === undefined ? bearerOf() : undefined;
     const answer = await network.open({
       url,
-      purpose: 'download',
+      purpose,
+      ...(purpose === 'lan_import' && { redirects: false }),
       detail: `${repo}/${file.path}`,
       signal,
       ...(bearer !== undefined && { bearer }),
@@ -88,6 +92,9 @@ export class HubSource implements FileSource {
 
   private async judged(answer: NetworkAnswer, start: number, signal: AbortSignal): Promise<SourceAnswer> {
     const { status, headers } = answer;
+    // Another Hearth asks for a file by its state: where it has that no more, it has another one, or none.
+    const gone = status === 404 && this.options.purpose === 'lan_import';
+    if (gone) throw await this.doubt('it is not there any more', signal);
     if (status === 416) throw await this.doubt('the hub says that the file is shorter', signal);
     if (status !== 200 && status !== 206) throw this.refused(answer);
     if (/^text\/html\b/i.test(headers['content-type'] ?? '') && !/\.html?$/i.test(this.options.file.path)) {
@@ -141,7 +148,10 @@ export class HubSource implements FileSource {
       return new BusyAnswer(`${url.host} asks to wait`, retryAfterMs(headers['retry-after'], Date.now()));
     }
     if (status >= 500 || status === 408) return new BrokenAnswer(`${url.host} answered with status ${status}`);
-    return refusal(answer, `${this.options.repo}/${this.options.file.path}`);
+    const { purpose, repo, file } = this.options;
+    if (purpose === 'lan_import' && (status === 401 || status === 403))
+      return new HearthError('remote_key_refused', `${url.host} does not take this key.`);
+    return refusal(answer, `${repo}/${file.path}`);
   }
 
   /** An answer does not fit: either the file has changed, or this was a bad answer, or only its tag is another one. */

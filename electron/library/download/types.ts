@@ -20,11 +20,11 @@ export const downloadRecord = z.object({
   repo: z.string(),
   /** What was asked for. */
   file: z.string(),
-  /** As asked, e.g. main; and what it was when the download began. */
+  /** As asked, e.g. main, or the model's name on another Hearth; and what it was when the download began. */
   revision: z.string(),
   commit: z.string(),
   files: z.array(wantedFile).min(1),
-  /** Of an import: where the files are read from. */
+  /** Of an import: the folder that the files are read from, or the address of the other Hearth. */
   from: z.string().optional(),
   paused: z.boolean().default(false),
   restarted: z.boolean().default(false),

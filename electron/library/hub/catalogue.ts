@@ -4,12 +4,26 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { HubModel } from '../../contract/models';
 
+/** What its card says: enough to tell what a conversation with it takes. */
+const shape = z.object({
+  layers: z.int(),
+  hidden: z.int(),
+  vocabulary: z.int(),
+  context: z.int(),
+  kvWidth: z.int(),
+  windows: z.array(z.int()).min(1),
+  tied: z.boolean().optional(),
+  experts: z.object({ count: z.int(), used: z.int(), parameters: z.number() }).optional(),
+});
+export type CatalogueShape = z.infer<typeof shape>;
+
 const catalogueEntry = z.object({
   repo: z.string(),
   title: z.string(),
   family: z.string(),
   architecture: z.string(),
   parameters: z.number(),
+  shape,
   licence: z.string(),
   summary: z.object({ en: z.string(), zh: z.string() }),
 });
@@ -28,6 +42,22 @@ export async function readCatalogue(path: string): Promise<CatalogueEntry[]> {
 
 export function featured({ repo, title, architecture, parameters, licence, summary }: CatalogueEntry): HubModel {
   return { repo, title, architecture, parameters, licence, summary, gated: false, featured: true };
+}
+
+/** A model of the catalogue packed or trained further by somebody else has its shape. */
+const SAME_PARAMETERS = 0.02;
+
+export function shapeOf(
+  entries: readonly CatalogueEntry[],
+  { repo, architecture, parameters }: Pick<HubModel, 'repo' | 'architecture' | 'parameters'>,
+): CatalogueShape | undefined {
+  const own = entries.find((one) => one.repo === repo);
+  const like = entries.find(
+    (one) =>
+      one.architecture === architecture &&
+      Math.abs(one.parameters - (parameters ?? 0)) <= SAME_PARAMETERS * one.parameters,
+  );
+  return (own ?? like)?.shape;
 }
 
 /** Every word must be somewhere; no word finds all, in the catalogue's own order. */

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { HearthError } from '../../contract/errors';
 import type { DiscoverResult, Fit, HubFile, HubModel } from '../../contract/models';
 import type { LibraryModel } from '../types';
-import { featured, searchCatalogue, type CatalogueEntry } from './catalogue';
+import { featured, searchCatalogue, shapeOf, type CatalogueEntry, type CatalogueShape } from './catalogue';
 import type { HubClient, HubEntry } from './client';
 import { fileGroups, hubFiles, recommended } from './groups';
 
@@ -13,6 +13,7 @@ export interface FitQuestion {
   quantization: string;
   architecture?: string;
   parameters?: number;
+  shape?: CatalogueShape;
 }
 
 export interface DiscoverOptions {
@@ -22,7 +23,7 @@ export interface DiscoverOptions {
   /** Where downloads go. */
   folder(): string;
   /** Absent: nothing is said of whether a model fits. */
-  fitOf?(question: FitQuestion): Fit | undefined;
+  fitOf?(question: FitQuestion): Promise<Fit | undefined>;
 }
 
 export interface Discover {
@@ -53,14 +54,16 @@ export function createDiscover({ client, catalogue, models, folder, fitOf }: Dis
     );
     return same?.name;
   };
-  const withPlace = (model: HubModel, file: HubFile): HubFile => {
+  const withPlace = async (model: HubModel, file: HubFile): Promise<HubFile> => {
     const { architecture, parameters } = model;
-    const fit = fitOf?.({
+    const shape = shapeOf(catalogue, model);
+    const fit = await fitOf?.({
       bytes: file.bytes,
       quantization: file.quantization,
       ...(architecture !== undefined && { architecture }),
       ...(parameters !== undefined && { parameters }),
-    });
+      ...(shape && { shape }),
+    }).catch(() => undefined);
     const here = local(model.repo, file);
     return { ...file, ...(fit && { fit }), ...(here !== undefined && { local: here }) };
   };
@@ -91,7 +94,7 @@ export function createDiscover({ client, catalogue, models, folder, fitOf }: Dis
       const model = { ...hubModel(entry), ...(known && featured(known)), gated: entry.gated };
       const fourBits = trainedInFourBits(repo, model.architecture, entry.tags);
       const groups = fileGroups(files, original || (fourBits ? 'MXFP4' : ''));
-      const described = hubFiles(groups, fourBits).map((file) => withPlace(model, file));
+      const described = await Promise.all(hubFiles(groups, fourBits).map((file) => withPlace(model, file)));
       const suggested = recommended(described)?.path;
       return { ...model, files: described, ...(suggested !== undefined && { suggested }) };
     },

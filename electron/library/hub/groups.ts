@@ -89,11 +89,31 @@ export function hubFiles(groups: readonly FileGroup[], trainedInFourBits: boolea
     .sort((a, b) => a.bytes - b.bytes);
 }
 
-/** For somebody who names a repository alone: the best one that fits, else about four bits, else the smallest. */
+/** Tokens a second: about four words, as fast as one reads with care. */
+const READABLE_TPS = 5;
+/** "Best" costs twice the memory of "very good" and can hardly be told from it. */
+const MERIT: Record<HubFile['quality'], number> = { very_good: 3, best: 2, good: 1, small: 0 };
+const CHANCE = { fits: 2, tight: 1 } as const;
+
+const isReadable = ({ fit }: HubFile): boolean => (fit?.decodeTps ?? READABLE_TPS) >= READABLE_TPS;
+
+/** Better for this machine first: what fits, what writes as fast as one reads, then quality, or where none does, speed. */
+function byMerit(a: HubFile, b: HubFile): number {
+  const chance = ({ fit }: HubFile) => CHANCE[fit?.verdict as keyof typeof CHANCE] ?? 0;
+  const sooner = chance(b) - chance(a) || Number(isReadable(b)) - Number(isReadable(a));
+  if (sooner !== 0) return sooner;
+  if (isReadable(a)) return MERIT[b.quality] - MERIT[a.quality] || a.bytes - b.bytes;
+  return Math.min(1, MERIT[b.quality]) - Math.min(1, MERIT[a.quality]) || a.bytes - b.bytes;
+}
+
+/** For somebody who names a repository alone: what suits this machine, else about four bits, else the smallest. */
 export function recommended(files: readonly HubFile[]): HubFile | undefined {
-  const fitting = files.filter(({ fit }) => fit?.verdict === 'fits');
+  const possible = files.filter(({ fit }) => fit?.verdict === 'fits' || fit?.verdict === 'tight');
   const usual = files.filter(({ quantization }) => bitsOf(quantization) === 4);
   return (
-    fitting.at(-1) ?? usual.find(({ quantization }) => /^(Q4_K_M|MXFP4)/.test(quantization)) ?? usual[0] ?? files[0]
+    [...possible].sort(byMerit)[0] ??
+    usual.find(({ quantization }) => /^(Q4_K_M|MXFP4)/.test(quantization)) ??
+    usual[0] ??
+    files[0]
   );
 }

@@ -2,27 +2,29 @@
 import { freemem, totalmem } from 'node:os';
 import type { ActiveModel, AppState } from '../../contract/own';
 import type { Device } from '../../contract/runtime';
-import type { ServerContext } from '../context';
+import { refOf, type ServerContext } from '../context';
 
 export function appState(context: ServerContext, devices: Device[]): AppState {
   const { supervisor, version } = context;
   const modelsFolder = context.modelsFolder?.();
-  const active = withRegression(context, supervisor.active());
+  const active = supervisor.active();
   const stats = supervisor.stats();
   const loaded = supervisor.loaded();
   const engineBuild = loaded?.remote === undefined ? loaded?.engineBuild : undefined;
   const { running, waiting, served } = supervisor.queue();
   const swap = supervisor.swap();
   const previous = supervisor.previous();
+  const failed = supervisor.failed();
   return {
     version,
     ...(engineBuild !== undefined && { engineBuild }),
     url: context.url(),
     ...(modelsFolder !== undefined && { modelsFolder }),
-    ...(active && { active }),
-    loaded: supervisor.models(),
+    ...(active && { active: withRegression(context, active) }),
+    loaded: supervisor.models().map((model) => withRegression(context, model)),
     ...(swap && { swap }),
     ...(previous !== undefined && { previous }),
+    ...(failed && { failed }),
     downloads: context.fetching?.downloads.list() ?? [],
     memory: {
       engineBytes: stats?.rssBytes ?? 0,
@@ -45,14 +47,18 @@ export function appState(context: ServerContext, devices: Device[]): AppState {
 }
 
 /** A model that got worse says so for as long as it is loaded. */
-function withRegression(
-  { supervisor, matrix }: ServerContext,
-  active: ActiveModel | undefined,
-): ActiveModel | undefined {
-  const loaded = supervisor.loaded();
-  const here = active?.state === 'ready' && active.info?.modelId === loaded?.model.modelId;
-  const regression = here && loaded ? matrix.regression(loaded) : undefined;
-  return active && regression ? { ...active, regression } : active;
+function withRegression({ supervisor, matrix, library }: ServerContext, model: ActiveModel): ActiveModel {
+  if (model.state !== 'ready' || model.remote !== undefined) return model;
+  const models = library.list();
+  const known = models.find(({ name }) => name === model.name);
+  const loaded = known && supervisor.loaded(refOf(known));
+  const regression = loaded && matrix.regression(loaded);
+  if (!regression) return model;
+  const { good } = regression;
+  const before = models.find(
+    ({ info, error }) => !error && info?.modelId === good?.modelId && info?.modelId !== loaded.model.modelId,
+  );
+  return { ...model, regression: { ...regression, ...(before && { rollback: before.name }) } };
 }
 
 /** Whether a page would show anything else. Free memory moves all the time and is no news by itself. */

@@ -2,25 +2,38 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { HearthError } from '../../contract/errors';
+import type { LoadPlan } from '../../contract/models';
 import { loadRequest, unloadRequest, type ActiveModel, type ModelEntry } from '../../contract/own';
 import { ROUTES } from '../../contract/routes';
+import type { LibraryModel } from '../../library/types';
 import { refOf, usableModel, type ServerContext } from '../context';
 import { parse } from '../validate';
+import { modelFits } from './model-fits';
 
 const planQuery = z.object({ model: z.string() });
 
 export function modelEntries({ library, supervisor }: Pick<ServerContext, 'library' | 'supervisor'>): ModelEntry[] {
   const active = supervisor.active();
+  const failed = supervisor.failed();
   const inMemory = new Map(supervisor.models().map((model) => [model.name, model]));
   return library.list().map(({ modifiedAt: _, error, remote: _id, engine, ...model }) => {
     const here = active?.name === model.name ? active : inMemory.get(model.name);
-    const problem = error ?? here?.error;
+    const failure = here === undefined && failed?.model === model.name ? failed.error : undefined;
+    const problem = error ?? here?.error ?? failure;
     return {
       ...model,
-      state: error ? 'failed' : (here?.state ?? 'available'),
+      state: error || failure ? 'failed' : (here?.state ?? 'available'),
       ...(engine !== undefined && { remote: engine }),
       ...(problem && { error: problem }),
     };
+  });
+}
+
+async function withFits(context: ServerContext): Promise<ModelEntry[]> {
+  const fits = await modelFits(context);
+  return modelEntries(context).map((entry) => {
+    const fit = fits.get(entry.name);
+    return fit ? { ...entry, fit } : entry;
   });
 }
 
@@ -28,20 +41,29 @@ export function modelRoutes(app: FastifyInstance, context: ServerContext): void 
   const { library } = context;
   app.get(ROUTES.models, async () => {
     await library.ready();
-    return { models: modelEntries(context) };
+    return { models: await withFits(context) };
   });
   app.post(ROUTES.modelRefresh, async () => {
     await library.refresh();
-    return { models: modelEntries(context) };
+    return { models: await withFits(context) };
   });
   memoryRoutes(app, context);
 }
 
+const planElsewhere = ({ name, engine }: LibraryModel): LoadPlan => ({
+  model: name,
+  choices: [],
+  recommended: 'balanced',
+  unloads: [],
+  remote: engine ?? '',
+});
+
 function memoryRoutes(app: FastifyInstance, context: ServerContext): void {
   const { supervisor } = context;
   app.get(ROUTES.modelPlan, async (request) => {
-    const { model } = parse(planQuery, request.query);
-    return supervisor.plan(refOf(await usableModel(context, model)));
+    const model = await usableModel(context, parse(planQuery, request.query).model);
+    if (model.remote !== undefined) return planElsewhere(model);
+    return supervisor.plan(refOf(model));
   });
   app.post(ROUTES.modelLoad, async (request, reply) => {
     const { model: name, ...wish } = parse(loadRequest, request.body);

@@ -3,8 +3,11 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { HearthError } from '../../contract/errors';
 import type { Store } from '../../store/types';
 
-/** `public`: nothing. `key`: an API key, where any is set. `token`: the app's own token. */
-export type Access = 'public' | 'key' | 'token';
+/**
+ * `public`: nothing. `key`: an API key, where any is set. `share`: the key of what is shared, or an API key: never nothing. `token`: the
+ * app's own token, which opens the others, too.
+ */
+export type Access = 'public' | 'key' | 'share' | 'token';
 
 export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex');
 
@@ -23,6 +26,8 @@ const refused = (given: boolean) =>
 
 export interface AccessCheck {
   token: string;
+  /** While models are shared. */
+  shareKey?(): string | undefined;
   store: Pick<Store, 'checkKey'>;
 }
 
@@ -32,7 +37,11 @@ export async function checkAccess(access: Access, header: string | undefined, ch
   const given = bearer(header);
   if (given !== undefined && sameSecret(given, check.token)) return '';
   if (access === 'token') throw refused(given !== undefined);
+  if (access === 'share') {
+    const wanted = check.shareKey?.();
+    if (given !== undefined && wanted !== undefined && sameSecret(given, wanted)) return '';
+  }
   const { any, id } = await check.store.checkKey(given === undefined ? undefined : hashKey(given), Date.now());
-  if (any && id === undefined) throw refused(given !== undefined);
+  if ((any || access === 'share') && id === undefined) throw refused(given !== undefined);
   return id ?? '';
 }

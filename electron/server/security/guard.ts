@@ -1,10 +1,11 @@
-// The door: every request, answered or not found, passes here before its body is read. Host, then origin, then token or key.
+// The door: every request, answered or not found, passes here before its body is read. Host, then origin, then token or key; on the network
+// a key, and then only what is meant for it.
 // A route says in its config what it asks for; one that says nothing asks for the token.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { HearthError } from '../../contract/errors';
 import { checkAccess, type Access, type AccessCheck } from './access';
 import { COMMON_HEADERS } from './headers';
-import { hostOf, isLoopbackHost } from './hosts';
+import { hostOf, isLoopbackAddress, isLoopbackHost } from './hosts';
 import { isHiddenCrossSite, originKind } from './origins';
 
 declare module 'fastify' {
@@ -12,6 +13,8 @@ declare module 'fastify' {
     access?: Access;
     /** Pages of allowed origins may use it. */
     shared?: boolean;
+    /** Answered on the network, too, and not on this machine alone. */
+    network?: boolean;
   }
   interface FastifyRequest {
     cacheScope: string;
@@ -82,10 +85,27 @@ function checkOrigin(request: FastifyRequest, reply: FastifyReply, rule: Rule, o
   throw new HearthError('forbidden_origin', 'Pages of other sites may not use this address.');
 }
 
+/**
+ * From another machine. Nothing is there but what is meant for it, and a key is always asked for: before that nobody learns whether an
+ * address exists. Programs ask; a page has no business there, whatever name it uses.
+ */
+async function checkNetwork(request: FastifyRequest, options: GuardOptions): Promise<void> {
+  const { origin, 'sec-fetch-site': site } = request.headers;
+  if (origin !== undefined || site !== undefined) {
+    throw new HearthError('forbidden_origin', 'Pages may not use this address.');
+  }
+  request.cacheScope = await checkAccess('share', request.headers.authorization, options);
+  const { url, config } = request.routeOptions;
+  if (url === undefined || config.network !== true) {
+    throw new HearthError('not_found', 'There is nothing at this address.');
+  }
+}
+
 export function addGuard(app: FastifyInstance, options: GuardOptions): void {
   app.decorateRequest('cacheScope', '');
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(COMMON_HEADERS);
+    if (!isLoopbackAddress(request.raw.socket.localAddress)) return checkNetwork(request, options);
     if (!isLoopbackHost(hostOf(request.raw.rawHeaders))) {
       throw new HearthError('forbidden_host', 'This address is not called by that name.');
     }

@@ -10,6 +10,11 @@ export function isLoopbackHost(host: string | undefined): boolean {
   return match[1] === undefined || Number(match[1]) <= 65_535;
 }
 
+/** Whether a socket's own address is this computer's loopback. One that is not known is not. */
+export function isLoopbackAddress(address: string | undefined): boolean {
+  return address !== undefined && /^(?:::ffff:)?127\.|^::1$/.test(address);
+}
+
 /** Several Host headers, or none, are nobody's honest request. */
 export function hostOf(rawHeaders: readonly string[]): string | undefined {
   const hosts = rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'host');

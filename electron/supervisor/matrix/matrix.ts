@@ -95,6 +95,8 @@ class StoredMatrix implements Matrix {
     this.seen.add(loaded);
     const key = keyOf(loaded, LOAD_BUCKET, 'use');
     this.write({ ...key, model, values: { loadMs: loaded.loadMs }, at: this.now() });
+    // A load is rare, and what it says of itself is shown while it is new.
+    this.writing = this.writing.then(() => this.refresh());
   }
 
   answered(model: string, loaded: Loaded, end: EndEvent, alone: boolean): void {

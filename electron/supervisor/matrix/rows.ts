@@ -20,8 +20,9 @@ export function median(values: readonly number[]): number | undefined {
   return low === undefined || high === undefined ? undefined : (low + high) / 2;
 }
 
-/** By how much a measure may be worse, and whether more of it is worse. */
-const LIMITS: Record<Exclude<Measure, 'tokens'>, { share: number; higherIsWorse: boolean }> = {
+/** By how much a measure may be worse (a share, and at least so much), and whether more of it is worse. */
+const LIMITS: Record<Exclude<Measure, 'tokens'>, { share: number; least?: number; higherIsWorse: boolean }> = {
+  loadMs: { share: 0.5, least: 1000, higherIsWorse: true },
   prefillTps: { share: 0.15, higherIsWorse: false },
   decodeTps: { share: 0.15, higherIsWorse: false },
   ttftMs: { share: 0.15, higherIsWorse: true },
@@ -29,12 +30,15 @@ const LIMITS: Record<Exclude<Measure, 'tokens'>, { share: number; higherIsWorse:
 };
 
 export function isWorse(measure: keyof typeof LIMITS, now: number, good: number): boolean {
-  const { share, higherIsWorse } = LIMITS[measure];
+  const { share, least = 0, higherIsWorse } = LIMITS[measure];
+  if (Math.abs(now - good) < least) return false;
   return higherIsWorse ? now > good * (1 + share) : now < good * (1 - share);
 }
 
 /** Prompts and machines in use differ from hour to hour: a median of fewer answers accuses nobody. A check is controlled. */
 const ENOUGH_ANSWERS = 8;
+/** A load is slow when the system has forgotten the file: of three the middle one is not. */
+const ENOUGH_LOADS = 3;
 /** The first token's time follows the prompt's length, and the memory what is cached: comparable in a check alone. */
 const COMPARED: Record<MatrixRow['source'], (keyof typeof LIMITS)[]> = {
   check: ['prefillTps', 'decodeTps', 'ttftMs', 'memoryBytes'],
@@ -42,8 +46,12 @@ const COMPARED: Record<MatrixRow['source'], (keyof typeof LIMITS)[]> = {
 };
 
 function enough(cell: MatrixCell, name: MatrixName): boolean {
-  return cell.source === 'check' || (cell.samples[name]?.length ?? 0) >= ENOUGH_ANSWERS;
+  if (cell.source === 'check') return true;
+  return (cell.samples[name]?.length ?? 0) >= (name === 'loadMs' ? ENOUGH_LOADS : ENOUGH_ANSWERS);
 }
+
+const comparedIn = ({ contextBucket, source }: MatrixRow): (keyof typeof LIMITS)[] =>
+  contextBucket === LOAD_BUCKET ? ['loadMs'] : COMPARED[source];
 
 /** A cell with its medians. */
 interface Judged {
@@ -53,7 +61,7 @@ interface Judged {
 
 /** Which measures of `now` are worse than those of `good`. */
 function worse(now: Judged, good: Judged): Measure[] {
-  return COMPARED[now.row.source].filter((name) => {
+  return comparedIn(now.row).filter((name) => {
     const [value, before] = [now.row[name], good.row[name]];
     if (value === undefined || before === undefined) return false;
     return enough(now.cell, name) && enough(good.cell, name) && isWorse(name, value, before);
@@ -63,12 +71,15 @@ function worse(now: Judged, good: Judged): Measure[] {
 const tokensDiffer = ({ selfCheck }: MatrixRow) => selfCheck === 'changed' || selfCheck === 'failed';
 const isGood = (row: MatrixRow) => row.regressions.length === 0;
 
-/** Whether two rows say something about each other: one place, one length, the same artifact or another version of the model. */
-function comparable(a: MatrixRow, b: MatrixRow): boolean {
-  const place = a.device === b.device && a.kvType === b.kvType && a.contextBucket === b.contextBucket;
+/** One device and KV type, and another build with the same artifact or another version of the model. */
+function related(a: MatrixRow, b: MatrixRow): boolean {
   const model = a.modelId === b.modelId ? a.engineBuild !== b.engineBuild : a.model === b.model;
-  return place && a.source === b.source && model;
+  return model && a.device === b.device && a.kvType === b.kvType;
 }
+
+/** Whether two rows say something about each other: they are related, and were measured in one way at one length. */
+const comparable = (a: MatrixRow, b: MatrixRow): boolean =>
+  related(a, b) && a.contextBucket === b.contextBucket && a.source === b.source;
 
 /** The latest good row of the same artifact with another build, else of another version of the model. `earlier`: oldest first. */
 function lastGood(judged: Judged, earlier: readonly Judged[]): Judged | undefined {
@@ -97,17 +108,32 @@ export function matrixRows(cells: readonly MatrixCell[]): MatrixRow[] {
     const known = loads.get(placeOf(cell)) ?? [];
     loads.set(placeOf(cell), [...known, ...(cell.samples.loadMs ?? [])]);
   }
-  const used = new Set(cells.filter((cell) => cell.contextBucket !== LOAD_BUCKET).map(placeOf));
-  const shown = cells.filter((cell) => cell.contextBucket !== LOAD_BUCKET || !used.has(placeOf(cell)));
   const judged: Judged[] = [];
-  for (const cell of [...shown].sort((a, b) => a.at - b.at)) {
+  for (const cell of [...cells].sort((a, b) => a.at - b.at)) {
     const now: Judged = { cell, row: rowOf(cell, median(loads.get(placeOf(cell)) ?? [])) };
     const good = lastGood(now, judged);
     if (good) now.row.regressions = worse(now, good);
     if (tokensDiffer(now.row)) now.row.regressions.push('tokens');
     judged.push(now);
   }
-  return judged.map(({ row }) => row).reverse();
+  return shown(judged).reverse();
+}
+
+/** A load that got worse is told by the newest row in which it stands. */
+function shown(judged: readonly Judged[]): MatrixRow[] {
+  const newest = new Map<string, MatrixRow>();
+  for (const { cell, row } of judged) if (cell.contextBucket !== LOAD_BUCKET) newest.set(placeOf(cell), row);
+  return judged.flatMap(({ cell, row }) => {
+    const user = cell.contextBucket === LOAD_BUCKET ? newest.get(placeOf(cell)) : undefined;
+    user?.regressions.push(...row.regressions);
+    return user ? [] : [row];
+  });
+}
+
+/** A load has no length: every row in which one stands says something about it. */
+function explains(bad: MatrixRow, good: MatrixRow): boolean {
+  const load = bad.regressions.includes('loadMs') && good.loadMs !== undefined;
+  return comparable(bad, good) || (load && related(bad, good));
 }
 
 /** What a model that is loaded like this is known to do worse than before; undefined: nothing. */
@@ -126,7 +152,7 @@ export function regressionOf(
   if (measures.length === 0) return undefined;
   const good = here
     .filter((row) => !isGood(row))
-    .flatMap((bad) => rows.filter((row) => isGood(row) && row.at < bad.at && comparable(bad, row)))
+    .flatMap((bad) => rows.filter((row) => isGood(row) && row.at < bad.at && explains(bad, row)))
     .sort((a, b) => Number(b.modelId === loaded.modelId) - Number(a.modelId === loaded.modelId) || b.at - a.at)[0];
   return {
     measures,

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { HearthError } from '../../../electron/contract/errors';
-import { catalogueSchema, searchCatalogue } from '../../../electron/library/hub/catalogue';
+import type { Fit, Verdict } from '../../../electron/contract/models';
+import { catalogueSchema, searchCatalogue, shapeOf } from '../../../electron/library/hub/catalogue';
 import { HubClient } from '../../../electron/library/hub/client';
 import { createDiscover } from '../../../electron/library/hub/discover';
 import { checkNames, checkRepo, leavesFolder } from '../../../electron/library/hub/file-names';
@@ -106,6 +107,70 @@ describe('groups', () => {
     expect(recommended(files('a-Q2_K.gguf', 'a-Q4_0.gguf', 'a-Q4_K_M.gguf', 'a-F16.gguf'))?.path).toBe('a-Q4_K_M.gguf');
     expect(recommended(files('a-Q2_K.gguf', 'a-F16.gguf'))?.path).toBe('a-Q2_K.gguf');
     expect(recommended([])).toBeUndefined();
+  });
+
+  it.each<[string, [string, Verdict, number?][], string]>([
+    [
+      'the quality that can hardly be told from the best',
+      [
+        ['Q4_K_M', 'fits'],
+        ['Q6_K', 'fits'],
+        ['F16', 'fits'],
+      ],
+      'Q6_K',
+    ],
+    [
+      'what fits before what is tight',
+      [
+        ['Q4_K_M', 'fits'],
+        ['Q6_K', 'tight'],
+      ],
+      'Q4_K_M',
+    ],
+    [
+      'what is tight before what is too big',
+      [
+        ['Q2_K', 'tight'],
+        ['Q6_K', 'too_big'],
+      ],
+      'Q2_K',
+    ],
+    [
+      'what writes as fast as one reads',
+      [
+        ['Q4_K_M', 'fits', 6],
+        ['Q6_K', 'fits', 4],
+      ],
+      'Q4_K_M',
+    ],
+    [
+      'where nothing does, speed, and still no poor quality',
+      [
+        ['Q2_K', 'fits', 4],
+        ['Q4_K_M', 'fits', 3],
+        ['Q6_K', 'fits', 2],
+      ],
+      'Q4_K_M',
+    ],
+    [
+      'where nothing fits, about four bits',
+      [
+        ['Q2_K', 'too_big'],
+        ['Q4_K_M', 'too_big'],
+        ['Q8_0', 'too_big'],
+      ],
+      'Q4_K_M',
+    ],
+  ])('suggest %s', (_why, files, expected) => {
+    const described = files.map(([quantization, verdict, decodeTps], index) => ({
+      path: quantization,
+      bytes: index + 1,
+      parts: 1,
+      quantization,
+      quality: qualityOf(quantization, false),
+      fit: { verdict, ...(decodeTps !== undefined && { decodeTps }) } as Fit,
+    }));
+    expect(recommended(described)?.path).toBe(expected);
   });
 });
 
@@ -230,6 +295,18 @@ describe('the catalogue that ships', () => {
     }
   });
 
+  it('knows the shape of what somebody else packed, and of nothing else', () => {
+    const repacked = { repo: 'x/any-GGUF', architecture: 'gpt-oss', parameters: 20.91e9 };
+    expect(shapeOf(shipped, repacked)).toMatchObject({ layers: 24, experts: { count: 32 } });
+    expect(shapeOf(shipped, { ...repacked, parameters: 116.8e9 })).toMatchObject({
+      layers: 36,
+      experts: { count: 128 },
+    });
+    expect(shapeOf(shipped, { ...repacked, parameters: 40e9 })).toBeUndefined();
+    expect(shapeOf(shipped, { ...repacked, architecture: 'llama' })).toBeUndefined();
+    expect(shapeOf(shipped, { repo: 'x/y' })).toBeUndefined();
+  });
+
   it('is found by any of its words', () => {
     expect(searchCatalogue(shipped, 'GPT oss 120').map(({ repo }) => repo)).toContain('openai/gpt-oss-120b');
     expect(searchCatalogue(shipped, '')).toHaveLength(shipped.length);
@@ -249,7 +326,7 @@ describe('a search', () => {
       catalogue: shipped,
       folder: () => '/models',
       models: () => [{ name: 'here', path: '/models/a/b/x-Q4_0.gguf', fileBytes: 10, builtin: false }],
-      fitOf: ({ bytes }) => ({ verdict: bytes > 5 ? 'fits' : 'tight' }) as never,
+      fitOf: async ({ bytes }) => ({ verdict: bytes > 5 ? 'fits' : 'tight' }) as never,
     });
 
   it('shows the catalogue first, each repository once, with what the hub knows of it', async () => {

@@ -206,7 +206,10 @@ describe('what is happening to the model', () => {
     [{ active: ready, swap: { to: 'b', waiting: 0 } }, 'swap'],
     [{ active: { name: 'a', state: 'loading' } }, 'loading'],
     [{ active: { name: 'a', state: 'failed', error: { code: 'out_of_ram', message: '' } } }, 'failed'],
-    [{ active: { ...ready, error: { code: 'out_of_ram', message: '' } }, previous: 'b' }, 'failed'],
+    [
+      { active: ready, failed: { model: 'b', error: { code: 'out_of_ram', message: '' }, at: 1 }, previous: 'b' },
+      'failed',
+    ],
     [{}, undefined],
   ] as [Partial<AppState>, string | undefined][])('%j', (change, kind) =>
     expect(nowOf(state(change))?.kind).toBe(kind),
@@ -214,7 +217,8 @@ describe('what is happening to the model', () => {
 
   it('names the model that failed and not the one that goes on serving', () => {
     const error = { code: 'out_of_ram' as const, message: '' };
-    expect(nowOf(state({ active: { ...ready, error } }), 'b')).toEqual({ kind: 'failed', name: 'b', error });
+    const failed = { model: 'b', error, at: 1 };
+    expect(nowOf(state({ active: ready, failed }))).toEqual({ kind: 'failed', name: 'b', error });
   });
 
   it('keeps the answering model in front when another is asked for', () => {

@@ -1,7 +1,7 @@
 // A supervisor that answers from a script: what it was asked is kept, what it says is up to each test. No process, no model.
 import type { Abilities, GenerationEvent, Loaded, ModelInfo, Part } from '../../../electron/contract/runtime';
 import type { FinishReason, TokenLogprob, Usage } from '../../../electron/contract/chat';
-import type { ActiveModel } from '../../../electron/contract/own';
+import type { ActiveModel, FailedLoad } from '../../../electron/contract/own';
 import { HearthError, type ErrorShape } from '../../../electron/contract/errors';
 import type { GenerateWork, LoadWish, ModelRef, Supervisor } from '../../../electron/supervisor/types';
 
@@ -107,11 +107,16 @@ export class FakeSupervisor implements Supervisor {
   models = () => (this.model?.state === 'ready' ? [this.model] : []);
   swap = () => undefined;
   previous = () => undefined;
+  failure: FailedLoad | undefined;
+  failed = () => this.failure;
   loadsGivenUp = 0;
   cancelLoad = () => void (this.loadsGivenUp += 1);
   idleMinutes = 0;
   setIdleUnload = (minutes: number) => void (this.idleMinutes = minutes);
   plan = async (): Promise<never> => {
+    throw new HearthError('internal', 'not scripted');
+  };
+  known: Supervisor['known'] = async () => {
     throw new HearthError('internal', 'not scripted');
   };
   room = async () => ({ totalBytes: 16e9, freeBytes: 8e9, ownBytes: 0 });

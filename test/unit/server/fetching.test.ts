@@ -37,6 +37,7 @@ function scripted() {
       get: () => download,
       start: told('start', download),
       import: told('import', [download]),
+      importFrom: told('importFrom', download),
       pause: told('pause', download),
       resume: told('resume', download),
       cancel: async (id: string) => {
@@ -50,6 +51,7 @@ function scripted() {
       read: async () => undefined,
       close: async () => undefined,
     },
+    peers: { models: told('peer', []) },
     ledger: { list: () => [{ at: 1, count: 2, host: 'h', purpose: 'search', detail: 'd', bytes: 3, outcome: 'ok' }] },
     token: {
       get isSet() {
@@ -88,11 +90,19 @@ describe('downloads over the API', () => {
     expect((await own('GET', '/downloads')).body).toEqual({ downloads: [download] });
     expect((await own('POST', '/imports', { path: '/disk' })).body).toEqual({ downloads: [download] });
     expect((await own('GET', '/state')).body.downloads).toEqual([download]);
+    const peer = { url: 'http://10.0.0.7:4327/v1', key: 'k' };
+    expect((await own('POST', '/imports/hearth/models', peer)).body).toEqual({ models: [] });
+    expect((await own('POST', '/imports/hearth', { ...peer, model: 'm' })).status).toBe(201);
+    expect((await own('POST', '/imports/hearth/models', { url: 'ftp://x' })).body.error).toMatchObject({
+      param: 'url',
+    });
     expect(calls).toEqual([
       ['start', { repo: 'a/b', file: 'f.gguf' }],
       ['pause', 'one'],
       ['resume', 'one'],
       ['import', '/disk'],
+      ['peer', 'http://10.0.0.7:4327', 'k'],
+      ['importFrom', { ...peer, model: 'm' }],
     ]);
   });
 

@@ -35,6 +35,7 @@ export function libraryModel(name: string, fields: Partial<LibraryModel> = {}): 
 export function listLibrary(models: LibraryModel[]): Library {
   return {
     list: () => models,
+    content: () => [],
     find: (name) => {
       const model = models.find((entry) => entry.name === name);
       if (!model)

@@ -47,6 +47,17 @@ describe('the matrix', () => {
     });
   });
 
+  it('every model in memory says so, and offers the good version where that is here', async () => {
+    const server = await startServer();
+    const build = { engineBuild: 'build-1' };
+    await server.options.store.addToMatrix(sample({ ...build, modelId: 'sha256-of-plain' }));
+    await server.options.store.addToMatrix(sample({ ...build, values: { decodeTps: 7 }, at: 2 }));
+    await own(server, 'GET', '/matrix');
+    await own(server, 'POST', '/models/load', { model: 'gpt-oss-20b' });
+    const { loaded } = appState.parse((await own(server, 'GET', '/state')).body);
+    expect(loaded.map(({ regression }) => regression)).toMatchObject([{ measures: ['decodeTps'], rollback: 'plain' }]);
+  });
+
   it('a check of what is not there is refused, and one that fails says why', async () => {
     const server = await startServer();
     expect((await own(server, 'POST', '/matrix/check', { model: 'nothing' })).status).toBe(404);

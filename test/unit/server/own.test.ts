@@ -5,11 +5,19 @@ import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { appState, chat as chatSchema, modelEntry, settings as settingsSchema } from '../../../electron/contract/own';
+import { loadPlan } from '../../../electron/contract/models';
+import {
+  appState,
+  chat as chatSchema,
+  modelEntry,
+  settings as settingsSchema,
+  type ModelEntry,
+} from '../../../electron/contract/own';
 import { createServer } from '../../../electron/server/server';
 import { titleOf } from '../../../electron/server/turns/title';
+import { planFor } from '../supervisor/plans';
 import { endless, sleep } from './fake-supervisor';
-import { ask, authorized, chat, eventsOf, own, startServer } from './harness';
+import { ask, authorized, chat, eventsOf, libraryModel, listLibrary, own, startServer } from './harness';
 
 describe('state', () => {
   it('is what the contract says, with and without a model', async () => {
@@ -67,6 +75,42 @@ describe('models', () => {
     ]);
     expect(entries[2].error.code).toBe('bad_file');
     expect((await own(server, 'POST', '/models/refresh')).body.models.length).toBe(3);
+  });
+
+  it('a load that failed is told beside the model that serves, and of the model that failed', async () => {
+    const server = await startServer();
+    server.supervisor.change({ name: 'gpt-oss-20b', state: 'ready' });
+    server.supervisor.failure = { model: 'plain', error: { code: 'out_of_ram', message: 'No room.' }, at: 5 };
+    const state = appState.parse((await own(server, 'GET', '/state')).body);
+    expect(state.active?.error).toBeUndefined();
+    expect(state.failed).toMatchObject({ model: 'plain', error: { code: 'out_of_ram' } });
+    const { models } = (await own(server, 'GET', '/models')).body;
+    expect(models.map(({ name, state: now, error }: ModelEntry) => [name, now, error?.code])).toEqual([
+      ['gpt-oss-20b', 'ready', undefined],
+      ['plain', 'failed', 'out_of_ram'],
+      ['broken', 'failed', 'bad_file'],
+    ]);
+  });
+
+  it('are told with whether they fit, but for those that are broken or not looked at yet', async () => {
+    const server = await startServer();
+    server.supervisor.known = async ({ name }) => {
+      if (name === 'plain') await new Promise(() => undefined);
+      return { plan: planFor(name, 12), experience: { decodeTps: 9 } };
+    };
+    const { models } = (await own(server, 'GET', '/models')).body;
+    expect(models.map(({ name, fit }: ModelEntry) => [name, fit?.verdict, fit?.decodeTps])).toEqual([
+      ['gpt-oss-20b', 'too_big', 9],
+      ['plain', undefined, undefined],
+      ['broken', undefined, undefined],
+    ]);
+  });
+
+  it('of a model elsewhere there is nothing to plan, and that is said', async () => {
+    const far = libraryModel('far', { remote: 'id-of-engine', engine: 'Cluster', info: undefined, fileBytes: 0 });
+    const server = await startServer({ library: listLibrary([far]) });
+    const reply = await own(server, 'GET', '/models/plan?model=far');
+    expect(loadPlan.parse(reply.body)).toMatchObject({ model: 'far', choices: [], unloads: [], remote: 'Cluster' });
   });
 
   it('a load answers for the model that was asked for while another is in the foreground', async () => {

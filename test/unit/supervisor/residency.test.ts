@@ -265,7 +265,7 @@ describe('a load that fails', () => {
     expect(alive()).toEqual(['a4']);
     expect(hosts[2]?.load.context).toBe(1024);
     expect(waiting.state).toBe('running');
-    expect(residency.failure?.ref.name).toBeUndefined();
+    expect(residency.failure).toMatchObject({ ref: { name: 'b4' }, error: { code: 'bad_file' } });
   });
 
   it('for want of memory says so at once, and harms nobody', async () => {

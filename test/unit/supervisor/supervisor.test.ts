@@ -35,7 +35,9 @@ describe('loading', () => {
     const { supervisor } = start();
     await supervisor.load(model('/m/one'));
     await expect(supervisor.load(model('/m/broken'))).rejects.toMatchObject({ code: 'bad_file' });
-    expect(supervisor.active()).toMatchObject({ name: 'one', state: 'ready', error: { code: 'bad_file' } });
+    expect(supervisor.active()).toMatchObject({ name: 'one', state: 'ready' });
+    expect(supervisor.active()?.error).toBeUndefined();
+    expect(supervisor.failed()).toMatchObject({ error: { code: 'bad_file' } });
     const answer = await collect(supervisor.generate(model('/m/one'), work({ tokens: 3 })));
     expect(answer.end?.reason).toBe('stop');
   });
@@ -131,7 +133,9 @@ describe('two models that may not be in memory together', () => {
     await supervisor.load(one);
     await expect(supervisor.load(model('/m/huge-9gb'))).rejects.toMatchObject({ code: 'out_of_ram', available: 7e9 });
     expect(children).toHaveLength(1);
-    expect(supervisor.active()).toMatchObject({ name: 'one-4gb', state: 'ready', error: { code: 'out_of_ram' } });
+    expect(supervisor.active()).toMatchObject({ name: 'one-4gb', state: 'ready' });
+    expect(supervisor.active()?.error).toBeUndefined();
+    expect(supervisor.failed()?.error.code).toBe('out_of_ram');
   });
 
   it('can be, where what the idle one remembers shrinks', async () => {

@@ -92,6 +92,62 @@ describe('worse', () => {
     ],
   ])('%s', (_name, cells, expected) => expect(matrixRows(cells)[0]?.regressions).toEqual(expected));
 
+  const load = (fields: Partial<MatrixCell>) => cell({ contextBucket: 0, source: 'use', selfCheck: 'none', ...fields });
+
+  it.each<[string, MatrixCell[], string[]]>([
+    [
+      'much slower',
+      [
+        load({ samples: { loadMs: [2000, 2000, 2000] } }),
+        load({ engineBuild: 'two', at: 2, samples: { loadMs: [4000, 4000, 4000] } }),
+      ],
+      ['loadMs'],
+    ],
+    [
+      'once from a cold disk',
+      [
+        load({ samples: { loadMs: [2000, 2000, 2000] } }),
+        load({ engineBuild: 'two', at: 2, samples: { loadMs: [9000, 2000, 2000] } }),
+      ],
+      [],
+    ],
+    [
+      'slower twice, of two',
+      [
+        load({ samples: { loadMs: [2000, 2000, 2000] } }),
+        load({ engineBuild: 'two', at: 2, samples: { loadMs: [9000, 9000] } }),
+      ],
+      [],
+    ],
+    [
+      'slower by what nobody notices',
+      [
+        load({ samples: { loadMs: [100, 100, 100] } }),
+        load({ engineBuild: 'two', at: 2, samples: { loadMs: [900, 900, 900] } }),
+      ],
+      [],
+    ],
+  ])('a load that is %s', (_name, cells, expected) => expect(matrixRows(cells)[0]?.regressions).toEqual(expected));
+
+  it('a load that got worse is told where the model was used since, with what it was better with', () => {
+    const rows = matrixRows([
+      load({ samples: { loadMs: [2000, 2000, 2000] } }),
+      load({ engineBuild: 'two', at: 2, samples: { loadMs: [9000, 9000, 9000] } }),
+      newer({ at: 3 }),
+    ]);
+    expect(
+      rows.map(({ engineBuild, contextBucket, regressions }) => [engineBuild, contextBucket, regressions]),
+    ).toEqual([
+      ['two', 512, ['loadMs']],
+      ['one', 0, []],
+    ]);
+    const place = { modelId: 'id-1', device: 'cpu/avx2 fast', kvType: 'f16', engineBuild: 'two' };
+    expect(regressionOf(rows, place)).toEqual({
+      measures: ['loadMs'],
+      good: { engineBuild: 'one', modelId: 'id-1', at: 1 },
+    });
+  });
+
   it('a bad row is no measure for the next one', () => {
     const rows = matrixRows([
       cell(),
