@@ -1,6 +1,8 @@
-"""Harmony markup of a conversation, piece by piece, with a loss weight per piece.
-Owns: message order, headers, dropping of earlier thoughts. Refuses: tokens."""
+"""Harmony markup of a conversation, piece by piece, with a loss weight per piece; and the way back.
+Owns: message order, headers, dropping of earlier thoughts, parsing of a reply. Refuses: tokens."""
 from __future__ import annotations
+
+import re
 
 from data.tools import tools_section
 
@@ -57,22 +59,39 @@ def result(name: str, text: str) -> list[tuple[str, float]]:
     return [(START, 0), (f'functions.{name}', 0), (' to=assistant', 0), (CHANNEL, 0), ('commentary', 0), (MESSAGE, 0), (text, 0), (END, 0)]
 
 
-def render(c: dict, stop_at_call: bool = False) -> list[tuple[str, float]]:
-    """Pieces of a whole conversation. Thoughts stay only in the last turn, as the app renders it, unless c['keep']."""
+def reply(t: dict, last: bool, end: bool) -> list[tuple[str, float]]:
+    """What the assistant writes in one turn, results of functions included. Thoughts stay in the `last` turns; `end` closes the conversation."""
+    w, out = (1 if last else 0), []
+    if last:
+        out += analysis(t['analysis'])
+    if 'call' in t:
+        out += call(t['call'], t['args'], w) + result(t['call'], t['result']) + [(START, 0), ('assistant', 0)]
+        if last:
+            out += analysis(t['then'])
+    return out + [(CHANNEL, w), ('final', w), (MESSAGE, w), (t['final'], 1), (RETURN if end else END, w if end else 0)]
+
+
+def history(c: dict, keep: bool = False) -> list[tuple[str, float]]:
+    """Everything before the assistant's last reply, up to its `<|start|>assistant`."""
     out = prompt(c['effort'], c['date'], c['instructions'], c['tools'], c['formats'])
     for n, t in enumerate(c['turns']):
-        end = n == len(c['turns']) - 1
-        last = end or c.get('keep', False)
         out += user(t['user']) + [(START, 0), ('assistant', 0)]
-        if last:
-            out += analysis(t['analysis'])
-        if 'call' in t:
-            out += call(t['call'], t['args'], 1 if last else 0)
-            if end and stop_at_call:
-                return out
-            out += result(t['call'], t['result']) + [(START, 0), ('assistant', 0)]
-            if last:
-                out += analysis('I have the result.')
-        w = 1 if last else 0
-        out += [(CHANNEL, w), ('final', w), (MESSAGE, w), (t['final'], 1), (RETURN if end else END, w if end else 0)]
+        if n < len(c['turns']) - 1:
+            out += reply(t, keep, False)
     return out
+
+
+def render(c: dict) -> list[tuple[str, float]]:
+    """Pieces of a whole conversation. Thoughts stay only in the last turn, as the app renders it, unless c['keep']."""
+    return history(c, c.get('keep', False)) + reply(c['turns'][-1], True, True)
+
+
+_REPLY = re.compile(r'(?:<\|channel\|>analysis<\|message\|>(?P<analysis>.*?)<\|end\|><\|start\|>assistant)?(?:'
+                    r'<\|channel\|>final<\|message\|>(?P<final>.*)<\|return\|>'
+                    r'| to=functions\.(?P<call>\S+?)<\|channel\|>commentary <\|constrain\|>json<\|message\|>(?P<args>.*)<\|call\|>)', re.S)
+
+
+def parse(text: str) -> dict | None:
+    """A decoded reply as {analysis, final, call, args}; None where it is not well formed or shows a control token."""
+    m = _REPLY.fullmatch(text)
+    return None if m is None or any(v and '<|' in v for v in m.groupdict().values()) else m.groupdict()

@@ -1,6 +1,6 @@
 """The starter model in PyTorch: the published gpt-oss mathematics, small.
-Owns: parameters, forward pass, quantisation-aware rounding of the weights as the GGUF stores them.
-Refuses: tokenising, training schedule, files."""
+Owns: parameters, forward pass with and without a cache, rounding of the weights as the GGUF stores them.
+Refuses: tokenising, training schedule, files. All float32: on the processors this is trained on bfloat16 is slower."""
 from __future__ import annotations
 
 import math
@@ -13,8 +13,8 @@ import torch.nn.functional as F
 
 @dataclass(frozen=True)
 class Config:
-    vocab: int = 4096
-    layers: int = 6
+    vocab: int = 5120
+    layers: int = 8
     hidden: int = 256
     heads: int = 4
     kv_heads: int = 2
@@ -59,12 +59,6 @@ def q8_round(w: torch.Tensor) -> torch.Tensor:
     return (q * d).reshape(w.shape)
 
 
-def straight_through(w: torch.Tensor, rounder) -> torch.Tensor:
-    with torch.no_grad():
-        delta = rounder(w) - w
-    return w + delta
-
-
 # ---------------------------------------------------------------- rope
 def yarn_tables(c: Config, length: int) -> tuple[torch.Tensor, torch.Tensor]:
     """cos, sin [length, head_dim/2] in float32, untruncated YaRN with its concentration factor."""
@@ -81,7 +75,7 @@ def yarn_tables(c: Config, length: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def rotate(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
-    """x [B, heads, T, head_dim]; element i pairs with i + head_dim/2."""
+    """x [B, heads, T, head_dim], cos and sin broadcast to it; element i pairs with i + head_dim/2."""
     a, b = x.chunk(2, -1)
     return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)
 
@@ -91,6 +85,22 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
 
 
 # ---------------------------------------------------------------- layers
+PAD = 8      # columns added to a head so that the sink can be a key like any other; eight keep rows aligned
+
+
+def attend(q, k, v, sinks, mask):
+    """q [B, heads, T, d], k and v [B, kv, S, d], mask [B or 1, 1, T, S + 1] additive, its first column the sink's.
+    The sink takes a share of the softmax and has no value: a key before all others that only an extra column of ones meets."""
+    B, heads, T, dim = q.shape
+    group = heads // k.shape[1]
+    key = F.pad(k, (0, PAD, 1, 0)).repeat_interleave(group, 1)
+    at = F.pad((sinks * dim ** 0.5).view(1, heads, 1, 1), (dim, PAD - 1)).expand(B, heads, 1, dim + PAD)
+    key = torch.cat([at, key[:, :, 1:]], 2)
+    value = F.pad(v, (0, PAD, 1, 0)).repeat_interleave(group, 1)
+    query = torch.cat([q, torch.ones(B, heads, T, 1), torch.zeros(B, heads, T, PAD - 1)], -1)
+    return F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=dim ** -0.5)[..., :dim]
+
+
 class Attention(nn.Module):
     def __init__(self, c: Config, sliding: bool):
         super().__init__()
@@ -102,24 +112,46 @@ class Attention(nn.Module):
         self.out_bias = nn.Parameter(torch.zeros(c.hidden))
         self.sinks = nn.Parameter(torch.zeros(c.heads))
 
-    def forward(self, x, cos, sin, mask, quant):
-        """x [B, T, hidden] -> the same; mask [T, T] additive."""
+    def forward(self, x, cos, sin, mask, memory=None):
+        """x [B, T, hidden] -> the same. `memory` (keys and values of earlier positions) is a list that grows."""
         c, (B, T, _) = self.c, x.shape
-        wqkv, wout = quant.dense(self.qkv), quant.dense(self.out)
         q, kv = c.heads * c.head_dim, c.kv_heads * c.head_dim
-        y = F.linear(x, wqkv, self.qkv_bias)
+        y = F.linear(x, self.qkv, self.qkv_bias)
         part = lambda a, b, n: y[..., a:b].reshape(B, T, n, c.head_dim).transpose(1, 2)
-        qs = rotate(part(0, q, c.heads), cos, sin)
-        ks = rotate(part(q, q + kv, c.kv_heads), cos, sin)
-        vs = part(q + kv, q + 2 * kv, c.kv_heads)
-        group = c.heads // c.kv_heads
-        qs = qs.reshape(B, c.kv_heads, group * T, c.head_dim)          # heads of one kv group side by side
-        s = torch.matmul(qs, ks.transpose(2, 3)).float().view(B, c.heads, T, T) * c.head_dim ** -0.5 + mask
-        sink = self.sinks.view(1, -1, 1, 1).expand(B, c.heads, T, 1)
-        p = torch.cat([s, sink], -1).softmax(-1)[..., :T]              # the sink takes a share and has no value
-        o = torch.matmul(p.reshape(B, c.kv_heads, group * T, T).to(vs.dtype), vs)
-        o = o.view(B, c.heads, T, c.head_dim).transpose(1, 2).reshape(B, T, q)
-        return F.linear(o, wout, self.out_bias)
+        qs, ks, vs = rotate(part(0, q, c.heads), cos, sin), rotate(part(q, q + kv, c.kv_heads), cos, sin), part(q + kv, q + 2 * kv, c.kv_heads)
+        if memory is not None:
+            if memory:
+                ks, vs = torch.cat([memory[0], ks], 2), torch.cat([memory[1], vs], 2)
+            memory[:] = [ks, vs]
+        o = attend(qs, ks, vs, self.sinks, mask)
+        return F.linear(o.transpose(1, 2).reshape(B, T, q), self.out, self.out_bias)
+
+
+class SwiGLU(torch.autograd.Function):
+    """Clamped SwiGLU of gpt-oss in one piece: y [N, 2 f], gate then up, -> [N, f]. By hand, because it halves the memory it walks through."""
+
+    @staticmethod
+    def forward(ctx, y, limit):
+        gate, up = y.chunk(2, -1)
+        ctx.save_for_backward(y)
+        ctx.limit = limit
+        gate = gate.clamp(max=limit)
+        return gate.mul(torch.sigmoid(1.702 * gate)).mul_(up.clamp(-limit, limit).add_(1))
+
+    @staticmethod
+    def backward(ctx, grad):
+        y, = ctx.saved_tensors
+        gate, up = y.chunk(2, -1)
+        g = gate.clamp(max=ctx.limit)
+        s = torch.sigmoid(1.702 * g)
+        u = up.clamp(-ctx.limit, ctx.limit).add_(1)
+        out = torch.empty_like(y)
+        d_gate, d_up = out.chunk(2, -1)
+        torch.mul(g * s, grad, out=d_up)
+        d_up.mul_(up.abs() <= ctx.limit)
+        torch.mul(s.mul(1 + 1.702 * g * (1 - s)).mul_(u), grad, out=d_gate)
+        d_gate.mul_(gate <= ctx.limit)
+        return out, None
 
 
 class Experts(nn.Module):
@@ -133,51 +165,31 @@ class Experts(nn.Module):
         self.down = nn.Parameter(torch.randn(c.experts, c.hidden, c.ffn) * (c.ffn * 2 * c.layers) ** -0.5)
         self.down_bias = nn.Parameter(torch.zeros(c.experts, c.hidden))
 
-    def forward(self, x, quant):
+    def forward(self, x, rounded: bool):
         """x [N, hidden] -> ([N, hidden], balance loss). Rows are grouped by expert; nothing is dropped."""
         c = self.c
-        up, down = quant.experts(self.up).unbind(0), quant.experts(self.down).unbind(0)
+        up, down = ((as_stored(w) if rounded else w).unbind(0) for w in (self.up, self.down))
         up_bias, down_bias = self.up_bias.unbind(0), self.down_bias.unbind(0)
-        with torch.autocast('cpu', enabled=False):
-            logits = F.linear(x.float(), self.router, self.router_bias)
-            top, index = logits.topk(c.top_k, -1)
-            weight = top.softmax(-1)
-            share = F.one_hot(index, c.experts).sum((0, 1)).float() / index.numel()
-            balance = c.experts * (share * logits.softmax(-1).mean(0)).sum()
+        logits = F.linear(x, self.router, self.router_bias)
+        top, index = logits.topk(c.top_k, -1)
+        weight = top.softmax(-1)
+        counts = torch.bincount(index.flatten(), minlength=c.experts)
+        balance = c.experts * ((counts / index.numel()) * logits.softmax(-1).mean(0)).sum()
         order = torch.argsort(index.flatten(), stable=True)
-        counts = torch.bincount(index.flatten(), minlength=c.experts).tolist()
         rows = order // c.top_k
         out = []
-        for e, xe in enumerate(x[rows].split(counts)):
-            if xe.shape[0] == 0:
-                continue
-            gate, lin = F.linear(xe, up[e], up_bias[e]).chunk(2, -1)
-            gate = gate.clamp(max=c.swiglu_limit)
-            lin = lin.clamp(-c.swiglu_limit, c.swiglu_limit)
-            act = gate * torch.sigmoid(1.702 * gate) * (lin + 1)
-            out.append(F.linear(act, down[e], down_bias[e]))
-        y = torch.cat(out).float() * weight.flatten()[order][:, None]
-        return torch.zeros(x.shape, dtype=torch.float32).index_add(0, rows, y), balance
+        for e, xe in enumerate(x[rows].split(counts.tolist())):
+            if xe.shape[0]:
+                out.append(F.linear(SwiGLU.apply(F.linear(xe, up[e], up_bias[e]), c.swiglu_limit), down[e], down_bias[e]))
+        y = torch.cat(out) * weight.flatten()[order][:, None]
+        return torch.zeros_like(x).index_add(0, rows, y), balance
 
 
-class Quantiser:
-    """Decides what the forward pass sees: the float weights, or the values that the file will hold.
-    While `stale` is set, the rounding errors of an earlier step are used again (rounding costs a tenth of a step)."""
-
-    def __init__(self, experts: bool, dense: bool):
-        self.on_experts, self.on_dense = experts, dense
-        self.stale, self.delta = False, {}
-
-    def experts(self, w):
-        if not self.on_experts:
-            return w
-        if not self.stale or id(w) not in self.delta:
-            with torch.no_grad():
-                self.delta[id(w)] = mxfp4_round(w) - w
-        return w + self.delta[id(w)]
-
-    def dense(self, w):
-        return straight_through(w, q8_round) if self.on_dense else w
+def as_stored(w: torch.Tensor) -> torch.Tensor:
+    """The values that the file will hold; the gradient passes as if they were the weights (straight through)."""
+    with torch.no_grad():
+        delta = mxfp4_round(w) - w
+    return w + delta
 
 
 class Starter(nn.Module):
@@ -191,33 +203,55 @@ class Starter(nn.Module):
         self.mlp = nn.ModuleList([Experts(c) for _ in range(c.layers)])
         self.norm = nn.Parameter(torch.ones(c.hidden))
         self.output = nn.Parameter(torch.randn(c.vocab, c.hidden) * 0.5 * c.hidden ** -0.5)
-        self.quant = Quantiser(False, False)
+        self.rounded = False                       # experts as MXFP4 in the forward pass
         cos, sin = yarn_tables(c, 2048)
         self.register_buffer('cos', cos, persistent=False)
         self.register_buffer('sin', sin, persistent=False)
 
-    def hidden_states(self, ids: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """ids [B, T] -> (normed hidden [B, T, hidden], mean balance loss)."""
+    def hidden_states(self, ids: torch.Tensor, memory: list | None = None, left: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+        """ids [B, T] -> (normed hidden [B, T, hidden], mean balance loss). With `memory` (a list per layer) ids go on where it ends;
+        `left` [B] says how many positions of padding stand before each row."""
         c, (B, T) = self.c, ids.shape
-        pos = torch.arange(T)
-        distance = pos[:, None] - pos[None, :]
-        full = torch.where(distance >= 0, 0.0, -1e9)
-        window = torch.where((distance >= 0) & (distance < c.window), 0.0, -1e9)
-        cos, sin = self.cos[:T], self.sin[:T]
-        x = F.embedding(ids, self.quant.dense(self.embed))
-        total = 0.0
+        before = memory[0][0].shape[2] if memory and memory[0] else 0
+        q, k = torch.arange(before, before + T), torch.arange(before + T)
+        distance = q[:, None] - k[None, :]
+        seen = (distance >= 0).expand(1, 1, T, before + T) if left is None else (distance >= 0) & (k >= left[:, None, None, None])
+        additive = lambda ok: F.pad(torch.zeros(ok.shape).masked_fill(~ok, -1e9), (1, 0))
+        full, window = additive(seen), additive(seen & (distance < c.window))
+        place = q.expand(1, T) if left is None else (q[None] - left[:, None]).clamp(min=0)
+        cos, sin = self.cos[place][:, None], self.sin[place][:, None]
+        x, total = F.embedding(ids, self.embed), 0.0
         for i in range(c.layers):
             h = rms_norm(x, self.attn_norm[i], c.eps)
-            x = x + self.attn[i](h, cos, sin, window if self.attn[i].sliding else full, self.quant)
+            x = x + self.attn[i](h, cos, sin, window if self.attn[i].sliding else full, memory[i] if memory is not None else None)
             h = rms_norm(x, self.mlp_norm[i], c.eps).reshape(B * T, c.hidden)
-            y, balance = self.mlp[i](h, self.quant)
+            y, balance = self.mlp[i](h, self.rounded)
             x = x + y.reshape(B, T, c.hidden)
             total = total + balance
         return rms_norm(x, self.norm, c.eps), total / c.layers
 
     def logits(self, h: torch.Tensor) -> torch.Tensor:
-        """hidden [..., hidden] -> [..., vocab] in float32."""
-        return F.linear(h, self.quant.dense(self.output)).float()
+        """hidden [..., hidden] -> [..., vocab]."""
+        return F.linear(h, self.output)
 
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
         return self.logits(self.hidden_states(ids)[0])
+
+
+@torch.no_grad()
+def generate(model: Starter, prompts: list[list[int]], stop: set[int], limit: int = 200) -> list[list[int]]:
+    """Greedy continuations of many prompts at once, each with its stop token where it reached one."""
+    longest = max(map(len, prompts))
+    left = torch.tensor([longest - len(p) for p in prompts])
+    ids = torch.tensor([[0] * (longest - len(p)) + p for p in prompts])
+    memory, out, going = [[] for _ in range(model.c.layers)], [[] for _ in prompts], set(range(len(prompts)))
+    for _ in range(limit):
+        h, _ = model.hidden_states(ids, memory, left)
+        ids = model.logits(h[:, -1]).argmax(-1, keepdim=True)
+        for b in list(going):
+            out[b].append(int(ids[b]))
+            if out[b][-1] in stop:
+                going.discard(b)
+        if not going or longest + len(out[0]) >= 2000:
+            break
+    return out

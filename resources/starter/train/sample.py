@@ -1,22 +1,24 @@
 """Ask a checkpoint questions at temperature 0.
-Owns: greedy generation with the PyTorch model. Refuses: training.
-Usage: python sample.py CHECKPOINT TOKENIZER [--effort low] QUESTION..."""
+Owns: loading a checkpoint with its weights as trained or as stored. Refuses: training.
+Usage: python sample.py FOLDER [--effort low] [--float] QUESTION..."""
 from __future__ import annotations
 
 import argparse
+import os
 
 import torch
 
 import harmony
 from model import Config, Starter, mxfp4_round, q8_round
 from tokenizer import Tokenizer
+from train import answerer
 
 
-def load(path: str, quantised: bool = True) -> Starter:
+def load(path: str, stored: bool = True) -> Starter:
     c = torch.load(path, weights_only=False)
     m = Starter(Config(**c['config']))
     m.load_state_dict(c['model'])
-    if quantised:                # once, in place: the values that the file will hold
+    if stored:                # once, in place: the values that the file will hold
         with torch.no_grad():
             for name, p in m.named_parameters():
                 if name.endswith(('.up', '.down')):
@@ -26,30 +28,19 @@ def load(path: str, quantised: bool = True) -> Starter:
     return m.eval()
 
 
-@torch.no_grad()
-def answer(m: Starter, tok: Tokenizer, pieces, limit: int = 220) -> list[int]:
-    """Greedy tokens after the prompt, up to <|return|> or <|call|>."""
-    ids = tok.pieces(pieces)[0] + [tok.special['<|start|>']] + tok.encode('assistant')
-    out, stop = [], {tok.special[s] for s in ('<|return|>', '<|call|>', '<|endoftext|>')}
-    while len(out) < limit and not (out and out[-1] in stop):
-        h, _ = m.hidden_states(torch.tensor([ids + out]))
-        out.append(int(m.logits(h[0, -1]).argmax()))
-    return out
-
-
 def main() -> None:
     ap = argparse.ArgumentParser()
-    ap.add_argument('checkpoint')
-    ap.add_argument('tokenizer')
+    ap.add_argument('checkpoint', help='the folder')
     ap.add_argument('questions', nargs='+')
     ap.add_argument('--effort', default='medium')
     ap.add_argument('--instructions')
+    ap.add_argument('--float', action='store_true', help='the weights as trained, not as stored')
     a = ap.parse_args()
     torch.set_num_threads(1)
-    tok, m = Tokenizer.load(a.tokenizer), load(a.checkpoint)
-    for q in a.questions:
-        p = harmony.prompt(a.effort, '2026-11-29', a.instructions) + harmony.user(q)
-        print(f'Q: {q}\nA: {tok.decode(answer(m, tok, p))}\n')
+    tok, m = Tokenizer.load(os.path.join(a.checkpoint, 'tokenizer.json')), load(os.path.join(a.checkpoint, 'checkpoint.pt'), not a.float)
+    prompts = [harmony.prompt(a.effort, '2026-11-29', a.instructions) + harmony.user(q) + [(harmony.START, 0), ('assistant', 0)] for q in a.questions]
+    for q, text in zip(a.questions, answerer(m, tok)(prompts)):
+        print(f'Q: {q}\nA: {text}\n')
 
 
 if __name__ == '__main__':

@@ -1,12 +1,11 @@
 """Byte-level BPE with the o200k pre-tokenisation: learning merges, encoding, decoding.
 Owns: vocabulary and merges. Refuses: markup, files other than its own JSON.
-Usage: python tokenizer.py OUT.json [--size 4096] [--samples 20000] [--seed 1]"""
+Usage: python tokenizer.py OUT.json [--size 5120] [--samples 20000] [--seed 1]"""
 from __future__ import annotations
 
 import argparse
 import json
 from collections import Counter, defaultdict
-from random import Random
 
 import regex
 
@@ -115,25 +114,31 @@ def learn(counts: Counter, n_merges: int) -> list[tuple[bytes, bytes]]:
     return merges
 
 
-def main() -> None:
+def make(size: int = 5120, samples: int = 20000, seed: int = 1) -> Tokenizer:
+    """The vocabulary of `samples` conversations."""
     from data.conversations import conversation
+    from data.draw import Draw
     from harmony import Special, render
-    a = argparse.ArgumentParser()
-    a.add_argument('out')
-    a.add_argument('--size', type=int, default=4096)
-    a.add_argument('--samples', type=int, default=20000)
-    a.add_argument('--seed', type=int, default=1)
-    args = a.parse_args()
-    rng, counts = Random(args.seed), Counter()
-    for _ in range(args.samples):
-        for text, _w in render(conversation(rng)):
+    d, counts = Draw(seed), Counter()
+    for _ in range(samples):
+        for text, _w in render(conversation(d)):
             if not isinstance(text, Special):
                 counts.update(PATTERN.findall(text))
     # numbers stay single digits: small sums are learnt better so
-    counts = Counter({w.encode('utf-8'): c for w, c in counts.items() if c > 1 and not regex.match(r'\p{N}', w)})
-    tok = Tokenizer(learn(counts, args.size - 256 - len(SPECIALS)))
+    words = Counter({w.encode('utf-8'): c for w, c in counts.items() if c > 1 and not regex.match(r'\p{N}', w)})
+    return Tokenizer(learn(words, size - 256 - len(SPECIALS)))
+
+
+def main() -> None:
+    a = argparse.ArgumentParser()
+    a.add_argument('out')
+    a.add_argument('--size', type=int, default=5120)
+    a.add_argument('--samples', type=int, default=20000)
+    a.add_argument('--seed', type=int, default=1)
+    args = a.parse_args()
+    tok = make(args.size, args.samples, args.seed)
     tok.save(args.out)
-    print('pieces', len(counts), 'merges', len(tok.merges), 'vocabulary', tok.size)
+    print('merges', len(tok.merges), 'vocabulary', tok.size)
 
 
 if __name__ == '__main__':

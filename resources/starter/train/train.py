@@ -1,7 +1,9 @@
 """Train the starter model on generated conversations.
 Owns: schedule, batches, checkpoints, log. Refuses: deciding what the text says, writing GGUF.
-Deterministic for a given seed, step count and thread count; resumes from OUT/checkpoint.pt.
-Schedule: warm-up, constant, then linear decay to zero over the last --decay steps (so the end may be chosen late)."""
+Deterministic for a seed, a number of steps and a number of threads; stopped at any time it goes on from FOLDER/checkpoint.pt as if nothing
+had happened. A file FOLDER/pause makes it wait until the file is gone; --polite leaves the processor to everybody else.
+Schedule: warm-up, constant, linear decay to zero; experts are rounded to MXFP4 in the forward pass from --round-from on.
+Usage: python train.py --checkpoint FOLDER [--steps 7000] [--threads 2] [--polite]"""
 from __future__ import annotations
 
 import argparse
@@ -13,21 +15,36 @@ from random import Random
 import torch
 import torch.nn.functional as F
 
-from data.conversations import conversation, core, focused
+import abilities
+from data.conversations import conversation
+from data.draw import Draw
 from harmony import render
-from model import Config, Quantiser, Starter
+from model import Config, Starter, generate
+from optimiser import optimisers
+from overlap import HeldOut
 from tokenizer import Tokenizer
+from tokenizer import make as learn_tokens
 
-CHUNK = 2000            # conversations generated at a time
-FOCUS, CORE = 10_000, 20_000      # chunks from these numbers on come from the second and the third mixture
+CHUNK = 4000            # conversations generated at a time
+LONGEST = 900           # tokens of a conversation; longer ones are left out
+HELD_SEED = 987_654
 
 
-def batches(tok: Tokenizer, seed: int, chunk: int, budget: int):
+# ---------------------------------------------------------------- text
+def conversations(seed: int, held: bool, shared: HeldOut | None, n: int):
+    d = Draw(seed, held)
+    while n:
+        c = conversation(d)
+        if shared is None or not shared.shares(c):
+            n -= 1
+            yield c
+
+
+def batches(tok: Tokenizer, seed: int, chunk: int, budget: int, shared: HeldOut | None, held: bool = False, n: int = CHUNK):
     """One chunk of conversations as padded batches (ids, weights) of at most `budget` tokens, in shuffled order."""
     rng = Random(seed * 1_000_003 + chunk)
-    make = core if chunk >= CORE else focused if chunk >= FOCUS else conversation
-    rows = [tok.pieces(render(make(rng))) for _ in range(CHUNK)]
-    rows = sorted((r for r in rows if len(r[0]) <= 1024), key=lambda r: len(r[0]))
+    rows = [tok.pieces(render(c)) for c in conversations(seed * 1_000_003 + chunk, held, shared, n)]
+    rows = sorted((r for r in rows if len(r[0]) <= LONGEST), key=lambda r: len(r[0]))
     out, group = [], []
     for r in rows:
         if group and len(r[0]) * (len(group) + 1) > budget:
@@ -47,108 +64,161 @@ def pad(group) -> tuple[torch.Tensor, torch.Tensor]:
     return ids, w
 
 
+# ---------------------------------------------------------------- loss and its measurement
 def loss_of(model: Starter, ids: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """(weighted mean cross entropy over trained tokens, expert balance loss)."""
     h, balance = model.hidden_states(ids[:, :-1])
     target, weight = ids[:, 1:].reshape(-1), w[:, 1:].reshape(-1)
     keep = weight.nonzero()[:, 0]                       # logits only where they are trained
-    logits = model.logits(h.reshape(-1, h.shape[-1])[keep])
-    ce = F.cross_entropy(logits, target[keep], reduction='none')
+    ce = F.cross_entropy(model.logits(h.reshape(-1, h.shape[-1])[keep]), target[keep], reduction='none')
     return (ce * weight[keep]).sum() / weight.sum(), balance
 
 
+@torch.no_grad()
+def held_out_loss(model: Starter, held) -> float:
+    """Mean cross entropy of assistant tokens on conversations from templates that training does not use."""
+    return sum(loss_of(model, ids, (w == 1).float())[0].item() for ids, w in held) / len(held)
+
+
+def answerer(model: Starter, tok: Tokenizer, limit: int = 220, size: int = 32):
+    """Prompts (pieces) to decoded replies, shortest first so that little is padded."""
+    stop = {tok.special[s] for s in ('<|return|>', '<|call|>', '<|endoftext|>')}
+
+    def answer(prompts) -> list[str]:
+        ids = [tok.pieces(p)[0] for p in prompts]
+        order, out = sorted(range(len(ids)), key=lambda i: len(ids[i])), [''] * len(ids)
+        for i in range(0, len(order), size):
+            part = order[i:i + size]
+            for j, got in zip(part, generate(model, [ids[j] for j in part], stop, limit)):
+                out[j] = tok.decode(got)
+        return out
+    return answer
+
+
+# ---------------------------------------------------------------- schedule, checkpoint
 def rate(step: int, a) -> float:
-    left = a.steps - step
-    return a.lr * min((step + 1) / a.warmup, 1.0, max(left, 0) / a.decay if left < a.decay else 1.0)
-
-
-def evaluate(model: Starter, held, mode: Quantiser) -> float:
-    """Mean cross entropy of assistant tokens on held-out conversations."""
-    before, model.quant = model.quant, mode
-    with torch.no_grad():
-        losses = [loss_of(model, ids, (w == 1).float())[0].item() for ids, w in held]
-    model.quant = before
-    return sum(losses) / len(losses)
-
-
-def parameter_groups(model: Starter, decay: float):
-    flat = [p for n, p in model.named_parameters() if p.dim() < 2 or 'bias' in n or 'norm' in n or 'sinks' in n]
-    ids = {id(p) for p in flat}
-    return [dict(params=[p for p in model.parameters() if id(p) not in ids], weight_decay=decay), dict(params=flat, weight_decay=0.0)]
-
-
-def main() -> None:
-    ap = argparse.ArgumentParser()
-    ap.add_argument('--out', required=True, help='folder for checkpoints and the log')
-    ap.add_argument('--tokenizer', required=True)
-    ap.add_argument('--steps', type=int, default=3000)
-    ap.add_argument('--stop-at', type=int, default=0, help='end a stage here; the schedule still counts on --steps')
-    ap.add_argument('--decay', type=int, default=700)
-    ap.add_argument('--warmup', type=int, default=100)
-    ap.add_argument('--lr', type=float, default=2e-3)
-    ap.add_argument('--weight-decay', type=float, default=0.05)
-    ap.add_argument('--budget', type=int, default=4096, help='tokens per step')
-    ap.add_argument('--seed', type=int, default=1)
-    ap.add_argument('--threads', type=int, default=1)
-    ap.add_argument('--focus-from', type=int, default=10 ** 9, help='step at which the second mixture begins')
-    ap.add_argument('--core-from', type=int, default=10 ** 9, help='step at which the third mixture begins')
-    ap.add_argument('--round-every', type=int, default=1, help='steps between roundings to MXFP4; 0: train without')
-    ap.add_argument('--save-every', type=int, default=100)
-    a = ap.parse_args()
-    torch.set_num_threads(a.threads)
-    torch.manual_seed(a.seed)
-    os.makedirs(a.out, exist_ok=True)
-    tok = Tokenizer.load(a.tokenizer)
-    model = Starter(Config(vocab=tok.size))
-    model.quant = Quantiser(experts=a.round_every > 0, dense=False)
-    opt = torch.optim.AdamW(parameter_groups(model, a.weight_decay), lr=a.lr, betas=(0.9, 0.95), fused=True)
-    step = chunk = index = tokens = 0
-    path = os.path.join(a.out, 'checkpoint.pt')
-    if os.path.exists(path):
-        c = torch.load(path, weights_only=False)
-        model.load_state_dict(c['model'])
-        opt.load_state_dict(c['opt'])
-        step, chunk, index, tokens = c['step'], c['chunk'], c['index'], c['tokens']
-        if c.get('budget', a.budget) != a.budget:       # the old place has no meaning among batches of another size
-            chunk, index = chunk + 1, 0
-    held = batches(tok, 987_654, 0, a.budget)[:6]
-    log = open(os.path.join(a.out, 'log.jsonl'), 'a')
-    run, began = batches(tok, a.seed, chunk, a.budget), time.time()
-    end = a.stop_at or a.steps
-    while step < end:
-        if step == a.focus_from and chunk < FOCUS:
-            chunk, index = FOCUS, 0
-            run = batches(tok, a.seed, chunk, a.budget)
-        if step == a.core_from and chunk < CORE:
-            chunk, index = CORE, 0
-            run = batches(tok, a.seed, chunk, a.budget)
-        if index == len(run):
-            chunk, index = chunk + 1, 0
-            run = batches(tok, a.seed, chunk, a.budget)
-        ids, w = run[index]
-        for g in opt.param_groups:
-            g['lr'] = rate(step, a)
-        model.quant.stale = bool(a.round_every) and step % a.round_every != 0
-        with torch.autocast('cpu', dtype=torch.bfloat16):
-            ce, balance = loss_of(model, ids, w)
-        opt.zero_grad()
-        (ce + 0.01 * balance).backward()
-        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        opt.step()
-        step, index, tokens = step + 1, index + 1, tokens + ids.numel()
-        if step % 10 == 0:
-            row = dict(step=step, loss=round(ce.item(), 4), balance=round(balance.item(), 4), norm=round(norm.item(), 3), tokens=tokens, seconds=round(time.time() - began, 1))
-            if step % a.save_every == 0 or step == end:
-                model.quant.stale = False
-                row['held_out'] = round(evaluate(model, held, model.quant), 4)
-                save(path, dict(model=model.state_dict(), opt=opt.state_dict(), step=step, chunk=chunk, index=index, tokens=tokens, budget=a.budget, config=model.c.as_dict()))
-            log.write(json.dumps(row) + '\n')
-            log.flush()
+    down = int(a.steps * a.decay)
+    return a.lr * min((step + 1) / a.warmup, 1.0, max(a.steps - step, 0) / max(down, 1))
 
 
 def save(path: str, data: dict) -> None:
     torch.save(data, path + '.new')
     os.replace(path + '.new', path)
+
+
+def leave_room() -> None:
+    """The lowest priority there is: this process gets what nobody else wants."""
+    os.nice(19)
+    if hasattr(os, 'SCHED_IDLE'):
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+
+def wait_while_paused(folder: str) -> None:
+    while os.path.exists(os.path.join(folder, 'pause')):
+        time.sleep(5)
+
+
+def options():
+    ap = argparse.ArgumentParser()
+    ap.add_argument('--checkpoint', required=True, help='folder for the checkpoint, the tokenizer and the log; outside the repository')
+    ap.add_argument('--steps', type=int, default=7000)
+    ap.add_argument('--stop-at', type=int, default=0, help='end here for now; the schedule still counts on --steps')
+    ap.add_argument('--decay', type=float, default=0.5, help='share of the steps in which the rate falls to zero')
+    ap.add_argument('--round-from', type=float, default=0.5, help='share of the steps after which experts are rounded to MXFP4')
+    ap.add_argument('--warmup', type=int, default=100)
+    ap.add_argument('--lr', type=float, default=3e-3)
+    ap.add_argument('--weight-decay', type=float, default=0.05)
+    ap.add_argument('--budget', type=int, default=8192, help='tokens per step, padding included')
+    ap.add_argument('--seed', type=int, default=1)
+    ap.add_argument('--threads', type=int, default=2)
+    ap.add_argument('--held-out', help='questions whose runs of words are kept out of the training text')
+    ap.add_argument('--save-every', type=int, default=100)
+    ap.add_argument('--score-every', type=int, default=500)
+    ap.add_argument('--score-each', type=int, default=12, help='exercises of each kind and language')
+    ap.add_argument('--polite', action='store_true', help='give way to every other process')
+    return ap.parse_args()
+
+
+class Run:
+    """The state that a checkpoint holds: model, optimisers, and the place in the text."""
+
+    def __init__(self, a):
+        self.a, self.path = a, os.path.join(a.checkpoint, 'checkpoint.pt')
+        vocabulary = os.path.join(a.checkpoint, 'tokenizer.json')
+        if not os.path.exists(vocabulary):
+            learn_tokens(seed=a.seed).save(vocabulary)
+        self.tok = Tokenizer.load(vocabulary)
+        torch.manual_seed(a.seed)
+        self.model = Starter(Config(vocab=self.tok.size))
+        self.opts = optimisers(self.model, a.lr, a.weight_decay)
+        self.step = self.chunk = self.index = self.tokens = 0
+        self.shared = HeldOut(a.held_out) if a.held_out else None
+        if os.path.exists(self.path):
+            self.load()
+
+    def load(self) -> None:
+        c = torch.load(self.path, weights_only=False)
+        for key in ('seed', 'budget'):
+            if c[key] != getattr(self.a, key):
+                raise SystemExit(f'the checkpoint was made with --{key} {c[key]}')
+        self.model.load_state_dict(c['model'])
+        for opt, state in zip(self.opts, c['opts']):
+            opt.load_state_dict(state)
+        self.step, self.chunk, self.index, self.tokens = c['step'], c['chunk'], c['index'], c['tokens']
+
+    def save(self) -> None:
+        save(self.path, dict(model=self.model.state_dict(), opts=[o.state_dict() for o in self.opts], step=self.step, chunk=self.chunk, index=self.index,
+                             tokens=self.tokens, seed=self.a.seed, budget=self.a.budget, steps=self.a.steps, config=self.model.c.as_dict()))
+
+    def text(self):
+        return batches(self.tok, self.a.seed, self.chunk, self.a.budget, self.shared)
+
+    def train_on(self, ids, w) -> dict:
+        self.model.rounded = self.step >= self.a.steps * self.a.round_from
+        for opt in self.opts:
+            for g in opt.param_groups:
+                g['lr'] = rate(self.step, self.a)
+        ce, balance = loss_of(self.model, ids, w)
+        for p in self.model.parameters():
+            p.grad = None
+        (ce + 0.01 * balance).backward()
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        for opt in self.opts:
+            opt.step()
+        self.step, self.index, self.tokens = self.step + 1, self.index + 1, self.tokens + ids.numel()
+        return dict(step=self.step, loss=round(ce.item(), 4), balance=round(balance.item(), 3), norm=round(norm.item(), 3), tokens=self.tokens)
+
+
+def main() -> None:
+    a = options()
+    os.makedirs(a.checkpoint, exist_ok=True)
+    if a.polite:
+        leave_room()
+    torch.set_num_threads(a.threads)
+    run = Run(a)
+    held = batches(run.tok, HELD_SEED, 0, a.budget, None, held=True, n=400)[:8]
+    answer = answerer(run.model, run.tok)
+    log, began, batch = open(os.path.join(a.checkpoint, 'log.jsonl'), 'a'), time.time(), run.text()
+    end = a.stop_at or a.steps
+    while run.step < end:
+        wait_while_paused(a.checkpoint)
+        if run.index == len(batch):
+            run.chunk, run.index = run.chunk + 1, 0
+            batch = run.text()
+        row = run.train_on(*batch[run.index])
+        last = run.step == end
+        if run.step % 10 and not last:
+            continue
+        row['seconds'] = round(time.time() - began, 1)
+        if run.step % a.save_every == 0 or last:
+            row['held_out'] = round(held_out_loss(run.model, held), 4)
+            run.save()
+        if run.step % a.score_every == 0 or last:
+            table, _ = abilities.scores(answer, a.score_each)
+            row['scores'] = table
+            print(f'step {run.step}, {row["seconds"]} s, loss {row["loss"]}, held out {row.get("held_out")}: {abilities.show(table)}', flush=True)
+        log.write(json.dumps(row, ensure_ascii=False) + '\n')
+        log.flush()
 
 
 if __name__ == '__main__':
