@@ -14,7 +14,7 @@ import torch.nn.functional as F
 @dataclass(frozen=True)
 class Config:
     vocab: int = 5120
-    layers: int = 8
+    layers: int = 6
     hidden: int = 256
     heads: int = 4
     kv_heads: int = 2
