@@ -11,6 +11,7 @@ const bridge: Bridge = {
     ipcRenderer.send(BRIDGE_CHANNELS.listening);
     return () => ipcRenderer.removeListener(BRIDGE_CHANNELS.command, forward);
   },
+  choosePath: (what) => ipcRenderer.invoke(BRIDGE_CHANNELS.choosePath, what) as Promise<string | undefined>,
 };
 
 contextBridge.exposeInMainWorld('hearth', bridge);

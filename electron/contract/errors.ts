@@ -69,6 +69,7 @@ export const ERRORS = {
   // Files from elsewhere.
   disk_full: server(507, 'Make space on that disk, then go on.'),
   offline: server(503, 'Turn offline mode off in the settings, or use what is on this machine.'),
+  still_copying: server(503, 'Wait until all of it is there; nothing needs to be done.'),
   // Beyond this machine: the hub, downloads, remote engines.
   unreachable: server(502, 'Check the connection, the address and the proxy, then try again.'),
   hub_denied: {

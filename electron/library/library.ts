@@ -32,7 +32,7 @@ const HASH_AFTER_MS = 10_000;
 /** Failures that say nothing about the file: it is looked at again with the next refresh. */
 const OURS: ErrorCode[] = ['addon_missing', 'internal', 'cancelled'];
 
-const STILL_WRITTEN: ErrorShape = { code: 'incomplete_model', message: 'This model is still being copied here.' };
+const STILL_WRITTEN: ErrorShape = { code: 'still_copying', message: 'This model is still being copied here.' };
 const OTHER_CONTENT: ErrorShape = {
   code: 'bad_file',
   message: 'The content of this model is not what its origin says that it is.',

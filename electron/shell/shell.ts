@@ -1,5 +1,5 @@
 // Hearth in a window: one instance, one window, the app of app.ts behind it. Decisions are in the files beside; this is their order.
-import type { BrowserWindow } from 'electron';
+import type { BrowserWindow, OpenDialogOptions } from 'electron';
 import { BRIDGE_CHANNELS, type ShellCommand } from '../contract/bridge';
 import { guardContents, guardSession } from './guard';
 import { deepLinkOf, isOwnPage, parseDeepLink } from './links';
@@ -59,6 +59,9 @@ export async function startShell(electron: Electron, options: ShellOptions): Pro
     send(early);
     early = undefined;
   });
+  electron.ipcMain.handle(BRIDGE_CHANNELS.choosePath, (event, what: unknown) =>
+    event.senderFrame && isOwnPage(event.senderFrame.url, origin) ? choosePath(electron, window, what) : undefined,
+  );
   guardSession(electron.session.defaultSession, origin);
   electron.app.on('web-contents-created', (_event, contents) => guardContents(electron, contents, origin));
   electron.Menu.setApplicationMenu(
@@ -81,6 +84,17 @@ export async function startShell(electron: Electron, options: ShellOptions): Pro
   openLink(deepLinkOf(options.argv));
   await open();
   return true;
+}
+
+async function choosePath(
+  electron: Electron,
+  window: BrowserWindow | undefined,
+  what: unknown,
+): Promise<string | undefined> {
+  const options: OpenDialogOptions = { properties: [what === 'file' ? 'openFile' : 'openDirectory'] };
+  const { dialog } = electron;
+  const { filePaths } = await (window ? dialog.showOpenDialog(window, options) : dialog.showOpenDialog(options));
+  return filePaths[0];
 }
 
 /** A start that fails says why in a dialog, and the program ends. */

@@ -208,7 +208,9 @@ class LocalSupervisor implements Supervisor {
   async room(): Promise<Room & { readBytesPerSecond?: number }> {
     const { totalBytes, freeBytes } = (this.options.memory ?? machineMemory)();
     const ownBytes = this.residency.heldNow();
-    const readBytesPerSecond = await this.knowledge.readBytesPerSecond(this.queue().running === 0);
+    // What loads or answers would be measured with it.
+    const quiet = this.queue().running === 0 && !this.residency.loading;
+    const readBytesPerSecond = await this.knowledge.readBytesPerSecond(quiet);
     const free = Math.min(freeBytes + ownBytes, this.options.budgetBytes ?? Infinity);
     return { totalBytes, freeBytes: free, ownBytes, ...(readBytesPerSecond && { readBytesPerSecond }) };
   }

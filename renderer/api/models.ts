@@ -47,6 +47,8 @@ export const modelApi = {
   download: (request: DownloadRequest): Promise<Download> => json('POST', ROUTES.downloads, request),
   pauseDownload: (id: string): Promise<Download> => json('POST', path(ROUTES.downloadPause, id), {}),
   resumeDownload: (id: string): Promise<Download> => json('POST', path(ROUTES.downloadResume, id), {}),
+  importFrom: async (place: string): Promise<Download[]> =>
+    (await json<{ downloads: Download[] }>('POST', ROUTES.imports, { path: place })).downloads,
   cancelDownload: (id: string): Promise<void> => done('DELETE', path(ROUTES.download, id)),
   connections: async (): Promise<Connection[]> =>
     (await json<{ connections: Connection[] }>('GET', ROUTES.connections)).connections,

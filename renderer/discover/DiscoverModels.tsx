@@ -3,8 +3,8 @@ import { Search, WifiOff } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { ApiError } from '../api/client';
 import { useT } from '../i18n';
+import { HubTrouble } from '../model/HubTrouble';
 import { Blank } from '../parts/Blank';
-import { ErrorNote } from '../parts/ErrorNote';
 import { Notice } from '../parts/Notice';
 import { saveSettings } from '../state/actions';
 import { refreshModel, useDiscover } from '../state/modelQueries';
@@ -41,7 +41,9 @@ export function DiscoverModels() {
         />
       </label>
       {offline && <Offline why={offline} />}
-      {result.error instanceof ApiError && <Failed error={result.error} />}
+      {result.error instanceof ApiError && (
+        <HubTrouble error={result.error.shape} again={t('common.retry')} onAgain={refreshModel.discover} />
+      )}
       {result.isSuccess && models.length === 0 && <Blank text={t('discover.none', { query })} />}
       <ul className="models" aria-busy={result.isFetching}>
         {models.map((model, index) => (
@@ -88,16 +90,5 @@ function Offline({ why }: { why: 'setting' | 'unreachable' }) {
         {t(why === 'setting' ? 'discover.goOnline' : 'common.retry')}
       </button>
     </Notice>
-  );
-}
-
-function Failed({ error }: { error: ApiError }) {
-  const t = useT();
-  return (
-    <ErrorNote error={error.shape}>
-      <button type="button" className="button" onClick={refreshModel.discover}>
-        {t('common.retry')}
-      </button>
-    </ErrorNote>
   );
 }

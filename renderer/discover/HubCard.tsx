@@ -4,13 +4,12 @@ import { Lock, Star } from 'lucide-react';
 import { useState } from 'react';
 import { ApiError } from '../api/client';
 import { currentLanguage, type Translate, useT } from '../i18n';
-import { ErrorNote } from '../parts/ErrorNote';
+import { HubTrouble } from '../model/HubTrouble';
 import { count } from '../parts/format';
 import { useRepo } from '../state/modelQueries';
 import { pageHref } from '../state/page';
 import { HubFileAction } from './HubFileAction';
 import { HubFileLine } from './HubFileLine';
-import { recommendedFile } from './recommend';
 
 interface Props {
   model: HubModel;
@@ -27,7 +26,7 @@ export function HubCard({ model: found, eager, reachable }: Props) {
   const wanted = found.files === undefined && reachable && (eager || asked);
   const repo = useRepo(found.repo, wanted);
   const model: HubModel = { ...found, ...repo.data };
-  const best = model.files?.find(({ path }) => path === model.suggested) ?? recommendedFile(model.files ?? []);
+  const best = model.files?.find(({ path }) => path === model.suggested);
   const facts = factsOf(t, model);
   return (
     <li className="card model hub" data-featured={model.featured}>
@@ -56,11 +55,7 @@ export function HubCard({ model: found, eager, reachable }: Props) {
         {!model.featured && <bdi className="hub-repo">{model.repo}</bdi>}
       </p>
       {repo.error instanceof ApiError && (
-        <ErrorNote error={repo.error.shape}>
-          <button type="button" className="button" onClick={() => void repo.refetch()}>
-            {t('common.retry')}
-          </button>
-        </ErrorNote>
+        <HubTrouble error={repo.error.shape} again={t('common.retry')} onAgain={() => void repo.refetch()} />
       )}
       {best && model.files && <Files model={model} best={best} files={model.files} />}
       {!model.files && !repo.error && reachable && (

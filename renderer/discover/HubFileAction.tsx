@@ -40,7 +40,9 @@ export function HubFileAction({ model, file, main }: Props) {
   if (under) {
     return (
       <a className="hub-action hub-under num" href={pageHref('models', 'downloads')}>
-        <span>{t('download.under', { phase: phaseOf(t, under), percent: percent(shareOf(under), language) })}</span>
+        <span>
+          {t('download.under', { phase: phaseOf(t, under, language), percent: percent(shareOf(under), language) })}
+        </span>
         <Progress share={shareOf(under)} quiet={under.phase === 'paused'} />
       </a>
     );

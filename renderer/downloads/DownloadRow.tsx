@@ -3,8 +3,8 @@ import type { Download } from '@contract/models';
 import { Check, CircleAlert, Pause, Play, X } from 'lucide-react';
 import { useState } from 'react';
 import { currentLanguage, useT } from '../i18n';
+import { HubTrouble } from '../model/HubTrouble';
 import { ConfirmDialog } from '../parts/ConfirmDialog';
-import { ErrorNote } from '../parts/ErrorNote';
 import { bytes, percent } from '../parts/format';
 import { Progress } from '../parts/Progress';
 import { attempt } from '../state/actions';
@@ -14,7 +14,7 @@ import { amountOf, fileName, isActive, paceOf, phaseOf, shareOf } from './downlo
 export function DownloadRow({ download }: { download: Download }) {
   const t = useT();
   const language = currentLanguage();
-  const { phase, error } = download;
+  const { phase, error, restarted } = download;
   const facts = [amountOf(t, download, language), ...paceOf(t, download, language)];
   return (
     <li className="download" data-phase={phase}>
@@ -35,7 +35,7 @@ export function DownloadRow({ download }: { download: Download }) {
         <span className="download-phase">
           {phase === 'done' && <Check size={14} aria-hidden />}
           {phase === 'failed' && <CircleAlert size={14} aria-hidden />}
-          {phaseOf(t, download)}
+          {phaseOf(t, download, language)}
         </span>
         {phase === 'done' ? (
           <span>{bytes(download.totalBytes, language)}</span>
@@ -43,12 +43,9 @@ export function DownloadRow({ download }: { download: Download }) {
           facts.map((fact) => <span key={fact}>{fact}</span>)
         )}
       </p>
+      {restarted && phase !== 'done' && <p className="download-again">{t('download.restarted')}</p>}
       {error && phase !== 'done' && (
-        <ErrorNote error={error}>
-          <button type="button" className="button" onClick={() => attempt(resumeDownload(download.id))}>
-            {t('download.goOn')}
-          </button>
-        </ErrorNote>
+        <HubTrouble error={error} again={t('download.goOn')} onAgain={() => attempt(resumeDownload(download.id))} />
       )}
     </li>
   );
@@ -61,10 +58,23 @@ function Actions({ download }: { download: Download }) {
   const name = fileName(download.file);
   const done = bytes(download.doneBytes, currentLanguage());
   if (phase === 'done') {
-    return model === undefined ? null : (
-      <button type="button" className="button" onClick={() => attempt(loadModel(model))}>
-        {t('models.load')}
-      </button>
+    return (
+      <span className="download-actions">
+        {model !== undefined && (
+          <button type="button" className="button" onClick={() => attempt(loadModel(model))}>
+            {t('models.load')}
+          </button>
+        )}
+        <button
+          type="button"
+          className="icon-button"
+          aria-label={t('download.forget', { name })}
+          title={t('download.forgetShort')}
+          onClick={() => attempt(cancelDownload(id))}
+        >
+          <X size={16} aria-hidden />
+        </button>
+      </span>
     );
   }
   const paused = phase === 'paused';

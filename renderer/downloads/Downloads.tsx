@@ -7,6 +7,7 @@ import { useApp } from '../state/app';
 import { useFolders } from '../state/modelQueries';
 import { pageHref } from '../state/page';
 import { DownloadRow } from './DownloadRow';
+import { ImportButton } from './ImportButton';
 import './downloads.css';
 
 const NONE: readonly Download[] = [];
@@ -21,9 +22,12 @@ export function Downloads() {
       <h2 className="hidden">{t('models.part.downloads')}</h2>
       {downloads.length === 0 ? (
         <Blank text={t('download.none')}>
-          <a className="button button-main" href={pageHref('models', 'discover')}>
-            {t('models.find')}
-          </a>
+          <span className="blank-actions">
+            <a className="button button-main" href={pageHref('models', 'discover')}>
+              {t('models.find')}
+            </a>
+            <ImportButton />
+          </span>
         </Blank>
       ) : (
         <>
@@ -40,6 +44,9 @@ export function Downloads() {
               <DownloadRow key={download.id} download={download} />
             ))}
           </ul>
+          <div>
+            <ImportButton />
+          </div>
         </>
       )}
     </section>

@@ -9,7 +9,12 @@ export const shareOf = ({ doneBytes, totalBytes }: Download): number =>
 /** The last part of a path is what people know a file by. */
 export const fileName = (file: string): string => file.split('/').at(-1) ?? file;
 
-export const phaseOf = (t: Translate, { phase }: Download): string => t(`download.phase.${phase}`);
+/** From a disk it is copied, from the hub it is fetched. */
+export function phaseOf(t: Translate, { phase, source, fraction }: Download, language: Language): string {
+  if (phase === 'verifying' && fraction !== undefined)
+    return t('download.phase.verifyingAt', { percent: percent(fraction, language) });
+  return t(source === 'disk' && phase === 'fetching' ? 'download.phase.copying' : `download.phase.${phase}`);
+}
 
 export function amountOf(t: Translate, { doneBytes, totalBytes }: Download, language: Language): string {
   return t('download.amount', { done: bytes(doneBytes, language), total: bytes(totalBytes, language) });

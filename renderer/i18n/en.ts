@@ -54,6 +54,7 @@ const errors = {
   forbidden_host: ['This address may not be used to reach Hearth.', 'Use 127.0.0.1 or localhost.'],
   forbidden_origin: ['This page may not talk to Hearth.', 'Add its address to the allowed ones in the settings.'],
   disk_full: ['The disk is full.', 'Make space on it, then go on. Nothing that was fetched is lost.'],
+  still_copying: ['This model is still being copied here.', 'It can be used as soon as all of it is there.'],
   offline: ['Offline mode is on.', 'Turn it off in the settings to reach other computers.'],
   unreachable: [
     'Hearth could not reach the other side.',
@@ -334,17 +335,11 @@ export const words = {
   'slider.effort.low': 'quick',
   'slider.effort.high': 'deep',
 
-  'folderNote.link_outside': '{{path}} leads out of this folder. It was not followed.',
-  'folderNote.too_many_entries':
-    'This folder holds more files than Hearth looks at. Add the folder of the models alone.',
-  'folderNote.too_deep': '{{path}} lies too deep. Add it as a folder of its own.',
-  'folderNote.bad_manifest': '{{path}} does not describe a model that Hearth can read.',
-  'folderNote.unreadable': '{{path}} could not be opened.',
-
   'status.label': 'Engine',
   'status.ready': 'Ready',
   'status.writing': 'Writing',
   'status.loading': 'Loading',
+  'status.restarting': 'Starting again',
   'status.failed': 'Load failed',
   'status.none': 'No model',
   'status.unloading': 'Putting away',

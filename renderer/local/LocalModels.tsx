@@ -3,6 +3,7 @@ import type { ModelEntry } from '@contract/own';
 import { RefreshCw } from 'lucide-react';
 import { useState } from 'react';
 import { currentLanguage, useT } from '../i18n';
+import { ImportButton } from '../downloads/ImportButton';
 import { ModelNow } from '../model/ModelNow';
 import { RegressionNote } from '../model/RegressionNote';
 import { isBroken } from '../model/modelWords';
@@ -85,7 +86,10 @@ function Where() {
         <bdi>{folder}</bdi>
         <CopyButton text={folder} label={t('models.copyFolder')} />
       </p>
-      <a href={pageHref('settings', 'storage')}>{t('models.moreFolders')}</a>
+      <p className="models-ways">
+        <ImportButton />
+        <a href={pageHref('settings', 'storage')}>{t('models.moreFolders')}</a>
+      </p>
     </div>
   );
 }

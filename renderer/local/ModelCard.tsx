@@ -1,16 +1,20 @@
 // One model on this computer: whether it fits, how fast it is here, what it is, whether its files are whole, and what can be done.
+import type { ErrorShape } from '@contract/errors';
 import type { ModelEntry } from '@contract/own';
 import { Check, CircleAlert, LoaderCircle } from 'lucide-react';
 import { currentLanguage, useT } from '../i18n';
 import { openLoad } from '../load/loadDialog';
+import { failureAction } from '../model/failure';
 import { FitPill } from '../model/FitPill';
 import { factsOf, isBroken, loadShare, phaseWords, sizeWords } from '../model/modelWords';
 import { ErrorNote } from '../parts/ErrorNote';
 import { Progress } from '../parts/Progress';
 import { attempt } from '../state/actions';
 import { useApp } from '../state/app';
-import { loadModel, unloadModel } from '../state/modelActions';
+import { loadModel, lookForModels } from '../state/modelActions';
+import { goTo } from '../state/page';
 import { ModelMenu } from './ModelMenu';
+import { PutAway } from './PutAway';
 import { VerifiedSign } from './VerifiedSign';
 import { usedWords } from './usedWords';
 
@@ -46,7 +50,7 @@ export function ModelCard({ model }: { model: ModelEntry }) {
           ))}
         </p>
       )}
-      {broken && model.error && <ErrorNote error={model.error} />}
+      {broken && model.error && <Broken error={model.error} />}
       <p className="model-place">
         {model.verification && <VerifiedSign verification={model.verification} />}
         <span className="model-path" title={t('models.where')}>
@@ -55,6 +59,23 @@ export function ModelCard({ model }: { model: ModelEntry }) {
         </span>
       </p>
     </li>
+  );
+}
+
+/** Why it cannot be used, and the way on. */
+function Broken({ error }: { error: ErrorShape }) {
+  const t = useT();
+  const find = failureAction(error.code) === 'find';
+  return (
+    <ErrorNote error={error}>
+      <button
+        type="button"
+        className="button"
+        onClick={() => (find ? goTo('models', 'discover') : attempt(lookForModels()))}
+      >
+        {t(find ? 'failure.find' : 'model.refresh')}
+      </button>
+    </ErrorNote>
   );
 }
 
@@ -109,9 +130,7 @@ function ModelUse({ model }: { model: ModelEntry }) {
             {t('models.load')}
           </button>
         )}
-        <button type="button" className="button" onClick={() => attempt(unloadModel(model.name))}>
-          {t('models.unload')}
-        </button>
+        <PutAway name={model.name} />
       </>
     );
   }

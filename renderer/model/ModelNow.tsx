@@ -5,9 +5,9 @@ import { Notice } from '../parts/Notice';
 import { Progress } from '../parts/Progress';
 import { attempt } from '../state/actions';
 import { useApp } from '../state/app';
-import { cancelLoad, loadModel } from '../state/modelActions';
+import { cancelLoad, loadModel, unloadModel } from '../state/modelActions';
 import { LoadFailure } from './LoadFailure';
-import { loadShare, phaseWords } from './modelWords';
+import { isRestarting, loadShare, phaseWords } from './modelWords';
 import { nowOf, swapWords } from './nowWords';
 
 export function ModelNow({ onAct }: { onAct?: () => void }) {
@@ -18,6 +18,7 @@ export function ModelNow({ onAct }: { onAct?: () => void }) {
   switch (now?.kind) {
     case 'loading': {
       const { active } = now;
+      if (isRestarting(active)) return <Restarting name={active.name} />;
       return (
         <Notice icon={<LoaderCircle className="spin" size={16} aria-hidden />} text={<Loading active={active} />}>
           <button type="button" className="button" onClick={() => attempt(cancelLoad())}>
@@ -62,6 +63,17 @@ export function ModelNow({ onAct }: { onAct?: () => void }) {
     default:
       return null;
   }
+}
+
+function Restarting({ name }: { name: string }) {
+  const t = useT();
+  return (
+    <Notice icon={<LoaderCircle className="spin" size={16} aria-hidden />} text={t('model.restarting', { name })}>
+      <button type="button" className="button" onClick={() => attempt(unloadModel(name))}>
+        {t('models.unload')}
+      </button>
+    </Notice>
+  );
 }
 
 function Loading({ active }: { active: Parameters<typeof phaseWords>[1] }) {

@@ -1,5 +1,4 @@
 // Under the models that are here: one or two that are known to be good and would fit. They lead to where they can be fetched.
-import { recommendedFile } from '../discover/recommend';
 import { currentLanguage, useT } from '../i18n';
 import { bytes } from '../parts/format';
 import { useLookedAt } from '../state/modelQueries';
@@ -12,7 +11,7 @@ export function Suggested({ filter, onDone }: { filter: string; onDone: () => vo
   const t = useT();
   // What was looked at on the page "Discover": opening a menu asks nobody.
   const fitting = useLookedAt()
-    .map((model) => ({ model, file: model.files && recommendedFile(model.files) }))
+    .map((model) => ({ model, file: model.files?.find(({ path }) => path === model.suggested) }))
     .filter(({ model, file }) => model.featured && file && !file.local && file.fit && file.fit.verdict !== 'too_big')
     .slice(0, MOST);
   if (filter || fitting.length === 0) return null;

@@ -23,6 +23,9 @@ export function phaseWords(t: Translate, active: ActiveModel, language: Language
   }
 }
 
+/** It ran already: what it runs on is known of a model only once it has loaded. */
+export const isRestarting = ({ state, kernels }: ActiveModel): boolean => state === 'loading' && kernels !== undefined;
+
 /** How far a load has come in all, 0..1: reading the weights is nearly all of it. */
 export function loadShare({ phase, fraction = 0 }: ActiveModel): number {
   if (phase === 'weights') return 0.05 + 0.85 * fraction;
@@ -53,5 +56,6 @@ export function factsOf(t: Translate, model: ModelEntry, language: Language): st
   return facts;
 }
 
-/** Broken files are those that were never readable; a failed load can be tried again. */
-export const isBroken = (model: ModelEntry): boolean => model.error !== undefined && !model.info;
+/** Broken files are those that were never readable, or are not what their makers published; a failed load can be tried again. */
+export const isBroken = ({ error, info, verification }: ModelEntry): boolean =>
+  error !== undefined && (!info || verification?.state === 'differs');

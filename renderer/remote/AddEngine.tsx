@@ -87,7 +87,21 @@ export function AddEngine({ onClose }: { onClose: () => void }) {
           )}
         </Field>
       </form>
-      {error && <ErrorNote error={error.shape} />}
+      {error && <Refused error={error} />}
     </Dialog>
+  );
+}
+
+const WRONG = { name: 'remote.nameWrong', url: 'remote.urlWrong', key: 'remote.keyWrong' } as const;
+const isField = (param: string | undefined): param is keyof typeof WRONG => param !== undefined && param in WRONG;
+
+/** What is wrong with a field is said of that field. */
+function Refused({ error: { shape } }: { error: ApiError }) {
+  const t = useT();
+  if (!isField(shape.param)) return <ErrorNote error={shape} />;
+  return (
+    <p className="path-wrong" role="alert">
+      {t(WRONG[shape.param])}
+    </p>
   );
 }

@@ -3,9 +3,9 @@ import type { RemoteEngine } from '@contract/models';
 import { CircleCheck, CircleDashed, CircleX, LoaderCircle, Plus, Timer } from 'lucide-react';
 import { useState } from 'react';
 import { currentLanguage, type Translate, useT } from '../i18n';
+import { HubTrouble } from '../model/HubTrouble';
 import { Blank } from '../parts/Blank';
 import { ConfirmDialog } from '../parts/ConfirmDialog';
-import { ErrorNote } from '../parts/ErrorNote';
 import { milliseconds } from '../parts/format';
 import { attempt } from '../state/actions';
 import { checkEngine, removeEngine } from '../state/modelActions';
@@ -61,9 +61,11 @@ function EngineCard({ engine }: { engine: RemoteEngine }) {
           <Health engine={engine} testing={testing} />
         </div>
         <span className="model-use">
-          <button type="button" className="button" disabled={testing} onClick={() => attempt(test())}>
-            {t('remote.test')}
-          </button>
+          {!engine.health.error && (
+            <button type="button" className="button" disabled={testing} onClick={() => attempt(test())}>
+              {t('remote.test')}
+            </button>
+          )}
           <button type="button" className="button" onClick={() => setRemoving(true)}>
             {t('remote.remove')}
           </button>
@@ -73,7 +75,9 @@ function EngineCard({ engine }: { engine: RemoteEngine }) {
         <bdi>{engine.url}</bdi>
         <span>{t(engine.hasKey ? 'remote.withKey' : 'remote.withoutKey')}</span>
       </p>
-      {engine.health.error && !testing && <ErrorNote error={engine.health.error} />}
+      {engine.health.error && !testing && (
+        <HubTrouble error={engine.health.error} again={t('remote.test')} onAgain={() => attempt(test())} />
+      )}
       {engine.models.length > 0 && (
         <ul className="remote-models" aria-label={t('remote.models')}>
           {engine.models.map((name) => (
@@ -110,7 +114,8 @@ function Health({ engine, testing }: { engine: RemoteEngine; testing: boolean })
   );
 }
 
-function healthWords(t: Translate, { health: { state, latencyMs } }: RemoteEngine): string {
+function healthWords(t: Translate, { health: { state, latencyMs, error } }: RemoteEngine): string {
+  if (error?.code === 'offline') return t('remote.health.offline');
   if ((state === 'ok' || state === 'slow') && latencyMs !== undefined) {
     return t(`remote.health.${state}In`, { time: milliseconds(latencyMs, currentLanguage()) });
   }

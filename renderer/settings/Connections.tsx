@@ -17,7 +17,14 @@ export function Connections() {
   return (
     <section className="section">
       <h2>{t('ledger.title')}</h2>
-      <p>{t('ledger.text')}</p>
+      <p className="num">
+        {connections.length === 0
+          ? t('ledger.text')
+          : t('common.sentences', {
+              first: t('ledger.text'),
+              second: t('ledger.count', { count: connections.reduce((sum, { count }) => sum + count, 0) }),
+            })}
+      </p>
       {isSuccess && connections.length === 0 && <Blank text={t('ledger.none')} />}
       {connections.length > 0 && (
         <div className="card ledger" role="region" aria-label={t('ledger.title')} tabIndex={0}>
@@ -52,12 +59,16 @@ export function Connections() {
   );
 }
 
-function Line({ connection: { at, host, purpose, detail, bytes: size, outcome } }: { connection: Connection }) {
+function Line({ connection }: { connection: Connection }) {
+  const { at, count, host, purpose, detail, bytes: size, outcome } = connection;
   const t = useT();
   const language = currentLanguage();
   return (
     <tr>
-      <td>{moment(at, language)}</td>
+      <td>
+        {moment(at, language)}
+        {count > 1 && <span className="table-more">{t('ledger.times', { count })}</span>}
+      </td>
       <td>
         <bdi>{host}</bdi>
       </td>

@@ -1,9 +1,12 @@
 // The folders in which models are looked for. Folders of other programs that were found are offered; forgetting one deletes nothing.
+import type { ErrorCode } from '@contract/errors';
 import type { ModelFolder } from '@contract/models';
 import { FolderPlus, FolderX } from 'lucide-react';
 import { useState } from 'react';
+import { ApiError } from '../api/client';
 import { currentLanguage, useT } from '../i18n';
 import { bytes } from '../parts/format';
+import { PathField } from '../parts/PathField';
 import { attempt } from '../state/actions';
 import { addFolder, forgetFolder } from '../state/modelActions';
 import { useFolders } from '../state/modelQueries';
@@ -104,12 +107,25 @@ function FolderFacts({
   );
 }
 
+/** What is wrong with a path is said beside it. */
+const WRONG: Partial<Record<ErrorCode, 'folder.notThere' | 'folder.known'>> = {
+  file_not_found: 'folder.notThere',
+  invalid_request: 'folder.known',
+};
+
 function AddFolder() {
   const t = useT();
   const [path, setPath] = useState('');
+  const [wrong, setWrong] = useState<(typeof WRONG)[ErrorCode]>();
   const add = async (): Promise<void> => {
-    await addFolder(path.trim());
-    setPath('');
+    try {
+      await addFolder(path.trim());
+      setPath('');
+    } catch (error) {
+      const words = error instanceof ApiError ? WRONG[error.code] : undefined;
+      if (!words) throw error;
+      setWrong(words);
+    }
   };
   return (
     <li className="place">
@@ -120,18 +136,21 @@ function AddFolder() {
           if (path.trim()) attempt(add());
         }}
       >
-        <input
-          className="field"
+        <PathField
           value={path}
-          spellCheck={false}
-          aria-label={t('folder.path')}
-          placeholder={t('folder.path')}
-          onChange={(event) => setPath(event.target.value)}
+          label={t('folder.path')}
+          kinds={['folder']}
+          onChange={(next) => (setPath(next), setWrong(undefined))}
         />
         <button type="submit" className="button" disabled={!path.trim()}>
           <FolderPlus size={15} aria-hidden />
           {t('folder.add')}
         </button>
+        {wrong && (
+          <p className="path-wrong" role="alert">
+            {t(wrong)}
+          </p>
+        )}
       </form>
     </li>
   );

@@ -5,6 +5,7 @@ import { currentLanguage, useT } from '../i18n';
 import { Dialog } from '../parts/Dialog';
 import { ErrorNote } from '../parts/ErrorNote';
 import { bytes } from '../parts/format';
+import { PathField } from '../parts/PathField';
 import { Progress } from '../parts/Progress';
 import { attempt } from '../state/actions';
 import { moveLocation } from '../state/modelActions';
@@ -114,17 +115,14 @@ function MoveDialog({ place, onClose }: { place: Location; onClose: () => void }
         </>
       }
     >
-      <label className="dialog-field">
-        <span>{t('place.toField')}</span>
-        <input
-          className="field"
-          value={to}
-          spellCheck={false}
-          placeholder={place.path}
-          onChange={(event) => setTo(event.target.value)}
-          onKeyDown={(event) => event.key === 'Enter' && !event.nativeEvent.isComposing && move()}
-        />
-      </label>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          move();
+        }}
+      >
+        <PathField value={to} label={t('place.toField')} placeholder={place.path} kinds={['folder']} onChange={setTo} />
+      </form>
     </Dialog>
   );
 }

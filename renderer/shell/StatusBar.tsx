@@ -9,17 +9,20 @@ import {
   Link2,
   LoaderCircle,
   MemoryStick,
+  WifiOff,
 } from 'lucide-react';
 import type { AppState } from '@contract/own';
 import { toast } from 'sonner';
 import { trayWords } from '../downloads/downloadWords';
 import { currentLanguage, type Key, useT } from '../i18n';
+import { isRestarting } from '../model/modelWords';
 import { swapWords } from '../model/nowWords';
 import { copyText } from '../parts/copyText';
 import { Ember } from '../parts/Ember';
 import { bytes, speed } from '../parts/format';
 import { useApp } from '../state/app';
 import { pageHref } from '../state/page';
+import { useSettings } from '../state/queries';
 import './status.css';
 
 export function StatusBar() {
@@ -35,6 +38,7 @@ export function StatusBar() {
           <Memory state={state} />
           <Speed state={state} />
           <span className="status-gap" />
+          <Offline />
           <DownloadTray state={state} />
           <Requests state={state} />
           <Address state={state} />
@@ -51,15 +55,16 @@ interface Sign {
 
 export function engineSign(state: AppState | undefined, lost: boolean): Sign {
   if (lost) return { word: 'connect.lost', icon: 'alert' };
-  switch (state?.active?.state) {
+  const active = state?.active;
+  switch (active?.state) {
     case 'loading':
-      return { word: 'status.loading', icon: 'spin' };
+      return { word: isRestarting(active) ? 'status.restarting' : 'status.loading', icon: 'spin' };
     case 'unloading':
       return { word: 'status.unloading', icon: 'spin' };
     case 'failed':
       return { word: 'status.failed', icon: 'alert' };
     case 'ready':
-      return state.running > 0 ? { word: 'status.writing', icon: 'ember' } : { word: 'status.ready', icon: 'dot' };
+      return (state?.running ?? 0) > 0 ? { word: 'status.writing', icon: 'ember' } : { word: 'status.ready', icon: 'dot' };
     default:
       return { word: 'status.none', icon: 'dashed' };
   }
@@ -93,6 +98,18 @@ function Swap({ state: { swap } }: { state: AppState }) {
     <a className="status-item status-swap num" href={pageHref('models')}>
       <ArrowLeftRight size={13} aria-hidden />
       <span>{swapWords(t, swap, currentLanguage())}</span>
+    </a>
+  );
+}
+
+/** Nobody should look for a fault where a switch is off. */
+function Offline() {
+  const t = useT();
+  if (!useSettings().data?.offline) return null;
+  return (
+    <a className="status-item" href={pageHref('settings', 'network')}>
+      <WifiOff size={13} aria-hidden />
+      <span>{t('network.offline')}</span>
     </a>
   );
 }

@@ -1,6 +1,6 @@
 // What a person can do with models: load, put away, go back, fetch, remove, name, and the folders and engines that they come from.
 // Each asks the server and brings the caches up to date. Failures are thrown to the caller or said in a toast.
-import type { DownloadRequest, LocationKind, RemoteEngine, RemoteEngineRequest } from '@contract/models';
+import type { Download, DownloadRequest, LocationKind, RemoteEngineRequest } from '@contract/models';
 import type { AppState, LoadRequest } from '@contract/own';
 import { toast } from 'sonner';
 import { modelApi } from '../api/models';
@@ -69,12 +69,21 @@ export async function renameModel(model: string, alias: string): Promise<void> {
 }
 
 export async function startDownload(request: DownloadRequest): Promise<void> {
-  const begun = await modelApi.download(request);
-  useApp.setState(({ state }) =>
-    state && !state.downloads.some(({ id }) => id === begun.id)
-      ? { state: { ...state, downloads: [begun, ...state.downloads] } }
-      : {},
-  );
+  showBegun([await modelApi.download(request)]);
+}
+
+/** Copies of the models at a place on this computer. */
+export async function importModels(path: string): Promise<void> {
+  showBegun(await modelApi.importFrom(path));
+}
+
+/** The state is told once a second at most; a press is answered at once, in the server's own order. */
+function showBegun(begun: readonly Download[]): void {
+  useApp.setState(({ state }) => {
+    if (!state) return {};
+    const fresh = begun.filter(({ id }) => !state.downloads.some((known) => known.id === id));
+    return { state: { ...state, downloads: [...state.downloads, ...fresh] } };
+  });
 }
 
 export const pauseDownload = (id: string): Promise<unknown> => modelApi.pauseDownload(id);
@@ -102,18 +111,17 @@ export async function moveLocation(what: LocationKind, to: string): Promise<void
   refreshModel.folders();
 }
 
-/** Added and asked at once: a person wants to know whether it answers. */
-export async function addEngine(request: RemoteEngineRequest): Promise<RemoteEngine> {
-  const engine = await modelApi.addEngine(request);
-  refreshModel.engines();
-  return checkEngine(engine.id);
-}
-
-export async function checkEngine(id: string): Promise<RemoteEngine> {
-  const engine = await modelApi.checkEngine(id);
+/** The server asks it at once: its health comes with the list. */
+export async function addEngine(request: RemoteEngineRequest): Promise<void> {
+  await modelApi.addEngine(request);
   refreshModel.engines();
   refresh.models();
-  return engine;
+}
+
+export async function checkEngine(id: string): Promise<void> {
+  await modelApi.checkEngine(id);
+  refreshModel.engines();
+  refresh.models();
 }
 
 export async function removeEngine(id: string): Promise<void> {

@@ -1,14 +1,6 @@
 // Language, light, accessibility and keyboard: the page is for everybody.
-import AxeBuilder from '@axe-core/playwright';
-import type { Page } from '@playwright/test';
+import { violations } from './stub/axe';
 import { expect, test } from './stub/fixture';
-
-async function violations(page: Page): Promise<string[]> {
-  const { violations: found } = await new AxeBuilder({ page }).analyze();
-  return found.flatMap(({ id, nodes }) =>
-    nodes.map((node) => `${id}: ${node.html.slice(0, 160)} ${node.failureSummary?.slice(0, 200) ?? ''}`),
-  );
-}
 
 for (const theme of ['light', 'dark'] as const) {
   test(`axe finds nothing, ${theme}`, async ({ hearth, page }) => {

@@ -44,6 +44,9 @@ function ggufGroups(files: readonly RepoFile[]): FileGroup[] {
   });
 }
 
+/** What a model's parts are counted by: beside a folder's weights lie its tokenizer and its settings. */
+const WEIGHTS = /\.(gguf|safetensors)$/i;
+
 /** Small files that belong to a model in Hugging Face's layout. */
 const BESIDE =
   /^(config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab)\.json$|^(merges\.txt|tokenizer\.model|chat_template\.jinja|LICENSE(\.txt|\.md)?)$/;
@@ -82,7 +85,7 @@ export function hubFiles(groups: readonly FileGroup[], trainedInFourBits: boolea
     .map((group) => ({
       path: group.path,
       bytes: bytesOf(group),
-      parts: group.files.length,
+      parts: group.files.filter(({ path }) => WEIGHTS.test(path)).length,
       quantization: group.quantization,
       quality: qualityOf(group.quantization, trainedInFourBits),
     }))

@@ -13,7 +13,7 @@ export function appState(context: ServerContext, devices: Device[]): AppState {
   const engineBuild = loaded?.remote === undefined ? loaded?.engineBuild : undefined;
   const { running, waiting, served } = supervisor.queue();
   const swap = supervisor.swap();
-  const previous = supervisor.previous();
+  const previous = stillThere(context, supervisor.previous());
   const failed = supervisor.failed();
   return {
     version,
@@ -44,6 +44,16 @@ export function appState(context: ServerContext, devices: Device[]): AppState {
     modelsVersion: context.library.version(),
     devices,
   };
+}
+
+/** One that was deleted meanwhile is no way back. */
+function stillThere({ library }: ServerContext, name: string | undefined): string | undefined {
+  if (name === undefined) return undefined;
+  try {
+    return library.find(name).name;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A model that got worse says so for as long as it is loaded. */

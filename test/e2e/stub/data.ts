@@ -106,8 +106,8 @@ export function makeModels(): ModelEntry[] {
       },
     },
     {
-      name: 'openai/gpt-oss-120b',
-      path: 'https://vllm.example.org/v1',
+      name: 'openai/gpt-oss-120b@cluster',
+      path: 'remote:e-cluster/openai/gpt-oss-120b',
       fileBytes: 0,
       builtin: false,
       state: 'available',

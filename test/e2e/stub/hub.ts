@@ -67,6 +67,7 @@ export function makeHub(): HubModel[] {
         en: 'OpenAI’s open model that thinks before it answers; made to run in 16 GB of memory.',
         zh: 'OpenAI 的开放模型，先思考再回答；16 GB 内存即可运行。',
       },
+      suggested: 'gpt-oss-20b-mxfp4.gguf',
       files: [
         {
           ...file('gpt-oss-20b-mxfp4.gguf', 12.1e9, 'MXFP4', 'best', 4.5e9, 12.4),
@@ -83,6 +84,7 @@ export function makeHub(): HubModel[] {
         en: 'The large sister of gpt-oss-20b: stronger at hard questions, and needs about 64 GB of memory.',
         zh: 'gpt-oss-20b 的大号版本：更擅长难题，大约需要 64 GB 内存。',
       },
+      suggested: 'gpt-oss-120b-mxfp4-00001-of-00003.gguf',
       files: [file('gpt-oss-120b-mxfp4-00001-of-00003.gguf', 63.4e9, 'MXFP4', 'best', -44.9e9, 3.1, 3)],
     }),
     hub('Qwen/Qwen3-8B-GGUF', 'Qwen3 8B', {
@@ -94,6 +96,7 @@ export function makeHub(): HubModel[] {
         en: 'A quick all-rounder that also writes Chinese well.',
         zh: '反应快的全能模型，中文也写得好。',
       },
+      suggested: 'qwen3-8b-q5_k_m.gguf',
       files: [
         file('qwen3-8b-q4_k_m.gguf', 5.0e9, 'Q4_K_M', 'good', 10.9e9, 11.2),
         file('qwen3-8b-q5_k_m.gguf', 5.9e9, 'Q5_K_M', 'very_good', 10.0e9, 9.6),
@@ -107,6 +110,7 @@ export function makeHub(): HubModel[] {
       parameters: 3.2e9,
       downloads: 88_000,
       gated: true,
+      suggested: 'Llama-3.2-3B-Instruct-Q8_0.gguf',
       files: [
         file('Llama-3.2-3B-Instruct-Q4_K_M.gguf', 2.0e9, 'Q4_K_M', 'good', 13.9e9, 21),
         file('Llama-3.2-3B-Instruct-Q8_0.gguf', 3.4e9, 'Q8_0', 'best', 12.5e9, 13),
@@ -165,7 +169,7 @@ export const makeEngines = (): RemoteEngine[] => [
     url: 'https://vllm.example.org/v1',
     hasKey: true,
     health: { state: 'ok', latencyMs: 86, checkedAt: Date.now() },
-    models: ['openai/gpt-oss-120b', 'Qwen/Qwen3-235B-A22B'],
+    models: ['openai/gpt-oss-120b@cluster', 'qwen/qwen3-235b-a22b@cluster'],
   },
   {
     id: 'e-attic',
@@ -175,7 +179,7 @@ export const makeEngines = (): RemoteEngine[] => [
     health: {
       state: 'unreachable',
       checkedAt: Date.now(),
-      error: { code: 'runtime_crashed', message: 'connect ECONNREFUSED 192.168.1.20:4327' },
+      error: { code: 'unreachable', message: '192.168.1.20:4327 could not be reached: ECONNREFUSED' },
     },
     models: [],
   },
@@ -248,6 +252,7 @@ export const makeConnections = (): Connection[] =>
     },
     {
       at: Date.parse('2026-11-29T17:58:00'),
+      count: 14,
       host: 'cdn-lfs.huggingface.co',
       purpose: 'download',
       detail: 'ggml-org/gpt-oss-20b-GGUF/gpt-oss-20b-mxfp4.gguf',
@@ -270,4 +275,4 @@ export const makeConnections = (): Connection[] =>
       bytes: 0,
       outcome: 'refused',
     },
-  ] as Connection[];
+  ].map((entry) => ({ count: 1, ...entry }) as Connection);

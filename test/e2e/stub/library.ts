@@ -45,6 +45,7 @@ export class StubLibrary {
   readonly failing = new Map<string, ModelEntry['error']>();
   #world: World;
   #ids = 0;
+  #before: AppState['active'];
 
   constructor(world: World) {
     this.#world = world;
@@ -66,6 +67,8 @@ export class StubLibrary {
         return this.#discover(id, url, response);
       case 'downloads':
         return this.#download(method, id, verb, body, response);
+      case 'imports':
+        return this.#import(body, response);
       case 'connections':
         return ok(response, { connections: this.connections });
       case 'remote-engines':
@@ -82,7 +85,7 @@ export class StubLibrary {
     if (verb === '' || verb === 'refresh') return ok(response, { models });
     if (url.pathname.endsWith('/load/cancel')) {
       const coming = models.find(({ name }) => name === (state.swap?.to ?? state.active?.name));
-      if (coming) this.#unload(coming);
+      if (coming) this.#unload(coming, this.#before);
       return gone(response);
     }
     const name = String(verb === 'plan' ? url.searchParams.get('model') : body.model);
@@ -105,10 +108,14 @@ export class StubLibrary {
     return ok(response, { name: model.name, state: 'loading' }, 202);
   }
 
-  #unload(model: ModelEntry): void {
+  /** What was in front before a load that is given up comes there again. */
+  #unload(model: ModelEntry, before?: AppState['active']): void {
     const { state, changed } = this.#world;
     if (state.swap?.to === model.name) delete state.swap;
-    else if (state.active?.name === model.name) delete state.active;
+    else if (state.active?.name === model.name) {
+      if (before) state.active = before;
+      else delete state.active;
+    }
     model.state = 'available';
     changed();
   }
@@ -117,6 +124,7 @@ export class StubLibrary {
   async load(model: ModelEntry): Promise<void> {
     const { state, models, changed, running } = this.#world;
     const before = state.active?.state === 'ready' ? state.active : undefined;
+    this.#before = before;
     if (before && running() > 0) {
       state.swap = { to: model.name, runningOn: before.name, waiting: 1, etaMs: 14_000 };
       changed();
@@ -205,11 +213,7 @@ export class StubLibrary {
       .filter(
         (model) => (model.featured || (q && !offline)) && `${model.title} ${model.repo}`.toLowerCase().includes(q),
       )
-      .map((model) => {
-        if (model.featured) return model;
-        const { files: _, ...rest } = model;
-        return rest;
-      });
+      .map(({ files: _, suggested: __, ...model }) => model);
     return ok(response, { models: found, ...(offline && { offline: 'setting' }) });
   }
 
@@ -242,11 +246,31 @@ export class StubLibrary {
       totalBytes,
       bytesPerSecond: 48e6,
       etaMs: 250_000,
-    } as Download;
-    state.downloads = [download, ...state.downloads];
+    };
+    state.downloads = [...state.downloads, download];
     changed();
     void this.#fetch(download);
     return ok(response, download, 201);
+  }
+
+  #import(body: Body, response: ServerResponse): boolean {
+    const { state, changed } = this.#world;
+    const path = String(body.path);
+    if (!path.startsWith('/media/')) return no(response, 404, 'file_not_found');
+    const download: Download = {
+      id: `d${++this.#ids}`,
+      source: 'disk',
+      repo: 'imported/models-0a1b2c',
+      file: 'qwen3-4b-q4_k_m.gguf',
+      phase: 'fetching',
+      doneBytes: 0,
+      totalBytes: 2.5e9,
+      bytesPerSecond: 210e6,
+    };
+    state.downloads = [...state.downloads, download];
+    changed();
+    void this.#fetch(download);
+    return ok(response, { downloads: [download] }, 201);
   }
 
   /** A tenth at a time, then the check, then it is a model like the others. */
@@ -286,7 +310,6 @@ export class StubLibrary {
     }
     if (verb === 'check' && engine) {
       engine.health = { state: 'ok', latencyMs: 42, checkedAt: Date.now() };
-      engine.models = ['openai/gpt-oss-120b', 'Qwen/Qwen3-235B'];
       return ok(response, engine);
     }
     const added: RemoteEngine = {
@@ -294,8 +317,8 @@ export class StubLibrary {
       name: String(body.name),
       url: String(body.url),
       hasKey: Boolean(body.key),
-      health: { state: 'unknown' },
-      models: [],
+      health: { state: 'ok', latencyMs: 42, checkedAt: Date.now() },
+      models: ['openai/gpt-oss-120b@10.0.0.7:8000'],
     };
     this.engines.push(added);
     return ok(response, added, 201);
@@ -303,8 +326,9 @@ export class StubLibrary {
 
   #measured(verb: string, url: URL, body: Body, response: ServerResponse): boolean {
     if (verb === 'check') {
-      this.checks.push({ model: String(body.model), state: 'running', phase: 'tokens' });
-      return gone(response, 202);
+      const check: MatrixCheck = { model: String(body.model), state: 'running', phase: 'tokens' };
+      this.checks.push(check);
+      return ok(response, check, 202);
     }
     if (url.searchParams.get('format') === 'md') {
       response.writeHead(200, { 'content-type': 'text/markdown' }).end('| model |\n| --- |\n| gpt-oss-20b-mxfp4 |\n');
@@ -343,7 +367,7 @@ function no(response: ServerResponse, status: number, code: string): true {
   return true;
 }
 
-function gone(response: ServerResponse, status = 204): true {
-  response.writeHead(status).end();
+function gone(response: ServerResponse): true {
+  response.writeHead(204).end();
   return true;
 }

@@ -120,13 +120,22 @@ class StubServer {
 
   #watch(response: ServerResponse): void {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.write(`data: ${JSON.stringify(this.#state)}\n\n`);
+    response.write(`data: ${this.#told()}\n\n`);
     this.#watchers.add(response);
     response.on('close', () => this.#watchers.delete(response));
   }
 
+  /** `loaded` begins with the one in front, as the real one says it. */
+  #told(): string {
+    const { active, running, waiting } = this.#state;
+    const here = active?.state === 'ready' || active?.state === 'unloading';
+    this.#state.loaded = here ? [{ ...active, running, waiting }] : [];
+    return JSON.stringify(this.#state);
+  }
+
   #changed(): void {
-    for (const watcher of this.#watchers) watcher.write(`data: ${JSON.stringify(this.#state)}\n\n`);
+    const told = this.#told();
+    for (const watcher of this.#watchers) watcher.write(`data: ${told}\n\n`);
   }
 
   #turn(id: string, verb: string, cursor: number, response: ServerResponse): void {

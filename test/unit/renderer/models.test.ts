@@ -1,19 +1,19 @@
-// What the page says and offers about models, where a wrong word would mislead: fit, packing, budget, the file that is recommended,
-// downloads, addresses of other computers, and what a failed load offers.
-import type { Download, Fit, HubFile, LoadChoice } from '@contract/models';
-import type { AppState } from '@contract/own';
+// What the page says and offers about models, where a wrong word would mislead: fit, packing, budget, downloads, addresses of other computers, and what a failed load offers.
+import type { Download, Fit, LoadChoice } from '@contract/models';
+import type { AppState, ModelEntry } from '@contract/own';
 import { describe, expect, it } from 'vitest';
-import { recommendedFile } from '../../../renderer/discover/recommend';
-import { paceOf, trayWords } from '../../../renderer/downloads/downloadWords';
+import { paceOf, phaseOf, trayWords } from '../../../renderer/downloads/downloadWords';
 import { t } from '../../../renderer/i18n';
 import { budgetOf, withContext } from '../../../renderer/load/budget';
 import { failureAction } from '../../../renderer/model/failure';
 import { fitWords, paceWords } from '../../../renderer/model/fitWords';
+import { isBroken } from '../../../renderer/model/modelWords';
 import { nowOf } from '../../../renderer/model/nowWords';
 import { bitsOf } from '../../../renderer/model/packing';
 import { groupModels } from '../../../renderer/model/pickerGroups';
 import { span, wordsPerSecond } from '../../../renderer/parts/format';
 import { engineRequest, sendsKeyInTheOpen } from '../../../renderer/remote/engineAddress';
+import { engineSign } from '../../../renderer/shell/StatusBar';
 import { withLoad } from '../../../renderer/state/modelActions';
 
 const GB = 1e9;
@@ -89,35 +89,6 @@ describe('the budget', () => {
   });
 });
 
-describe('the recommended file', () => {
-  const file = (quantization: string, change: Partial<HubFile> & { fit?: Fit }): HubFile => ({
-    path: `${quantization}.gguf`,
-    bytes: 5 * GB,
-    parts: 1,
-    quantization,
-    quality: 'good',
-    fit: fit({ decodeTps: 10 }),
-    ...change,
-  });
-  const q4 = file('Q4_K_M', {});
-  const q6 = file('Q6_K', { quality: 'very_good', bytes: 7 * GB });
-  const f16 = file('F16', { quality: 'best', bytes: 16 * GB });
-  const slow = file('Q6_K', { quality: 'very_good', fit: fit({ decodeTps: 2 }) });
-  const big = file('F16', { quality: 'best', bytes: 60 * GB, fit: fit({ verdict: 'too_big' }) });
-  const bigger = file('F32', { quality: 'best', bytes: 90 * GB, fit: fit({ verdict: 'too_big' }) });
-  const here = file('Q2_K', { quality: 'small', local: 'here' });
-
-  it.each([
-    ['very good before best: half the memory for the same answers', [q4, f16, q6], q6],
-    ['a readable pace before quality', [q4, slow], q4],
-    ['what fits before what is good', [big, q4], q4],
-    ['the least that is too big where nothing fits', [bigger, big], big],
-    ['what is here already', [q6, here], here],
-  ])('%s', (_, files, expected) => expect(recommendedFile(files)).toBe(expected));
-
-  it('is none where there is none', () => expect(recommendedFile([])).toBeUndefined());
-});
-
 it.each([
   ['MXFP4', 4],
   ['Q4_K_M', 4],
@@ -147,6 +118,12 @@ describe('downloads in words', () => {
     expect(paceOf(t, download({}), 'en')).toEqual(['48 MB a second', 'about 62 sec left']);
     expect(paceOf(t, download({ phase: 'reconnecting', bytesPerSecond: 0 }), 'en')).toEqual([]);
     expect(paceOf(t, download({ phase: 'paused' }), 'en')).toEqual([]);
+  });
+
+  it('says copying of what comes from a disk, and how far a check is', () => {
+    expect(phaseOf(t, download({ source: 'disk' }), 'en')).toBe('Copying');
+    expect(phaseOf(t, download({}), 'en')).toBe('Fetching');
+    expect(phaseOf(t, download({ phase: 'verifying', fraction: 0.4 }), 'en')).toBe('Checking every byte, 40%');
   });
 
   it.each([
@@ -229,6 +206,12 @@ describe('what is happening to the model', () => {
     expect(withLoad(told, 'b')).toBe(told);
   });
 
+  it('tells a model that is started again from one that is loaded', () => {
+    const coming = { name: 'a', state: 'loading' as const };
+    expect(engineSign(state({ active: coming }), false).word).toBe('status.loading');
+    expect(engineSign(state({ active: { ...coming, kernels: 'cpu/avx2' } }), false).word).toBe('status.restarting');
+  });
+
   it('offers what is most likely to help', () => {
     expect(failureAction('out_of_ram')).toBe('smaller');
     expect(failureAction('bad_file')).toBe('find');
@@ -250,4 +233,12 @@ it('a remote model is never among those that lie here', () => {
     ['model.remote', 'far'],
   ]);
   expect(groupModels([{ ...common, name: 'far', state: 'ready', remote: 'Cluster' }], 'clus')).toHaveLength(1);
+});
+
+it('a file that is not what was published is not offered like one that only failed to load', () => {
+  const info = { modelId: 'm' } as ModelEntry['info'];
+  const model = { name: 'm', path: '', fileBytes: 0, builtin: false, state: 'failed', info } as const;
+  const error = { code: 'bad_file', message: '' } as const;
+  expect(isBroken({ ...model, error, verification: { state: 'differs' } })).toBe(true);
+  expect(isBroken({ ...model, error, verification: { state: 'hashed' } })).toBe(false);
 });

@@ -30,6 +30,8 @@ export class FakeWindow extends EventEmitter {
   getNormalBounds = () => ({ width: 900, height: 700, x: 1, y: 2 });
 }
 
+type Handler = (event: unknown, ...args: unknown[]) => unknown;
+
 export function fakeElectron({ firstInstance = true } = {}) {
   FakeWindow.all.length = 0;
   const app = Object.assign(new EventEmitter(), {
@@ -43,14 +45,21 @@ export function fakeElectron({ firstInstance = true } = {}) {
     exit: vi.fn(),
   });
   const session = { setPermissionRequestHandler: vi.fn(), setPermissionCheckHandler: vi.fn() };
+  const handlers = new Map<string, Handler>();
   const parts = {
     app,
     BrowserWindow: FakeWindow,
     Menu: { buildFromTemplate: vi.fn((template: unknown) => template), setApplicationMenu: vi.fn() },
-    ipcMain: new EventEmitter(),
+    ipcMain: Object.assign(new EventEmitter(), {
+      handlers,
+      handle: (channel: string, handler: Handler) => void handlers.set(channel, handler),
+    }),
     session: { defaultSession: session },
     shell: { openExternal: vi.fn(async () => {}) },
-    dialog: { showErrorBox: vi.fn() },
+    dialog: {
+      showErrorBox: vi.fn(),
+      showOpenDialog: vi.fn(async (..._: unknown[]) => ({ canceled: false, filePaths: ['/media/models'] })),
+    },
     nativeTheme: { shouldUseDarkColors: false },
     utilityProcess: {},
   };

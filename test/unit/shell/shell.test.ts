@@ -51,6 +51,19 @@ describe('a page of another site cannot use the window', () => {
     expect(answer.mock.calls).toEqual([[false], [true]]);
   });
 
+  it('only our own page may ask for a path, in the dialog of the system', async () => {
+    const { parts, done } = start();
+    await done;
+    const ask = (url: string, what: unknown) =>
+      parts.ipcMain.handlers.get('hearth:choose-path')?.({ senderFrame: { url } }, what);
+    expect(await ask('https://evil.example/', 'file')).toBeUndefined();
+    expect(parts.dialog.showOpenDialog).not.toHaveBeenCalled();
+    expect(await ask(`${origin}/`, 'file')).toBe('/media/models');
+    expect(await ask(`${origin}/`, 'folder')).toBe('/media/models');
+    const options = parts.dialog.showOpenDialog.mock.calls.map((args) => args.at(-1));
+    expect(options).toEqual([{ properties: ['openFile'] }, { properties: ['openDirectory'] }]);
+  });
+
   it('only our own page is given the token', async () => {
     const { parts, done } = start();
     await done;
