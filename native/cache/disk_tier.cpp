@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <new>
 #include <optional>
 
 #ifdef __linux__
@@ -74,6 +75,15 @@ std::optional<BlockName> block_name(const std::string& file) {
 
 fs::file_time_type now(uint32_t depth) { return fs::file_time_type::clock::now() - std::chrono::microseconds(depth); }
 
+/// Not a text in the system's encoding: no file of ours.
+std::string plain(const fs::path& name) {
+  try {
+    return name.string();
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
 void lower_priority() {
 #ifdef __linux__
   setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 19);
@@ -105,7 +115,7 @@ DiskTier::~DiskTier() {
 void DiskTier::list() {
   std::error_code error;
   for (fs::directory_iterator each(options_.folder, error), end; !error && each != end; each.increment(error)) {
-    const std::string name = each->path().filename().string();
+    const std::string name = plain(each->path().filename());
     const bool numbered = name.size() > 1 && name[0] == 'v' && name.find_first_not_of("0123456789", 1) == std::string::npos;
     std::error_code ignored;
     if (numbered && name != version) fs::remove_all(each->path(), ignored);
@@ -114,11 +124,13 @@ void DiskTier::list() {
   for (fs::recursive_directory_iterator each(root_, options, error), end; !error && each != end; each.increment(error)) {
     std::error_code bad;
     if (each.depth() != 1 || !each->is_regular_file(bad) || bad) continue;
-    const auto name = block_name(each->path().filename().string());
+    const auto name = block_name(plain(each->path().filename()));
     const uint64_t size = each->file_size(bad);
     const auto used = each->last_write_time(bad);
-    if (!name || bad || entries_.count(*name)) fs::remove(each->path(), bad);  // of a copied folder one file is enough
-    else add(*name, {each->path().parent_path().filename().string(), size, used});
+    const std::string scope = plain(each->path().parent_path().filename());
+    const bool known = name && entries_.count(*name);  // of a copied folder one file is enough
+    if (!name || bad || scope.empty() || known) fs::remove(each->path(), bad);
+    else add(*name, {scope, size, used});
   }
 }
 
@@ -165,7 +177,12 @@ bool DiskTier::offer(const BlockName& name, const std::string& scope, uint32_t d
     refused_ = true;
     return false;
   }
-  Job job{name, scope, now(depth), std::vector<std::byte>(sizeof(Header) + bytes.size())};
+  Job job{name, scope, now(depth), {}};
+  try {
+    job.file.resize(sizeof(Header) + bytes.size());
+  } catch (const std::bad_alloc&) {
+    return true;  // as on a full disk: it is not kept
+  }
   const Header header{magic, bytes.size(), name.key, name.group, 0};
   std::memcpy(job.file.data(), &header, sizeof header);
   std::copy(bytes.begin(), bytes.end(), job.file.begin() + sizeof header);
@@ -204,7 +221,12 @@ void DiskTier::write_next(std::unique_lock<std::mutex>& lock) {
   queue_.pop_front();
   ++writing_;
   lock.unlock();
-  const bool written = write(job);
+  bool written = false;
+  try {
+    written = write(job);
+  } catch (const std::exception&) {
+    // No memory: not kept, like all that fails here. On the writer's thread nobody else would catch it.
+  }
   lock.lock();
   --writing_;
   queued_.erase(job.name);

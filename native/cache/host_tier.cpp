@@ -24,8 +24,10 @@ void HostTier::put(const BlockName& name, std::span<const std::byte> bytes) {
     index_.erase(entries_.back().name);
     entries_.pop_back();
   }
-  entries_.push_front({name, {bytes.begin(), bytes.end()}});
-  index_[name] = entries_.begin();
+  std::list<Entry> entry;  // linked in when nothing can fail any more
+  entry.push_front({name, {bytes.begin(), bytes.end()}});
+  index_[name] = entry.begin();
+  entries_.splice(entries_.begin(), entry);
   bytes_ += bytes.size();
 }
 

@@ -49,7 +49,7 @@ void Mailbox::cancel(RequestId id) {
   }
   if (alive.in_step) abandon_ = true;
   alive_.erase(found);
-  end_cancelled(id, alive);
+  end(id, alive, FinishReason::cancelled);
   has_mail_.notify_one();
   wake_host(lock);
 }
@@ -66,11 +66,13 @@ void Mailbox::nudge() {
   has_mail_.notify_one();
 }
 
-void Mailbox::end_cancelled(RequestId id, const Alive& alive) {
+void Mailbox::end(RequestId id, const Alive& alive, FinishReason reason, const std::string& message) {
   Event e;
   e.id = id;
   e.kind = Event::Kind::finished;
-  e.reason = FinishReason::cancelled;
+  e.reason = reason;
+  if (reason == FinishReason::error) e.error = ErrorCode::internal;
+  e.message = message;
   e.total = alive.outputs;
   events_.push_back(std::move(e));
 }
@@ -105,7 +107,7 @@ void Mailbox::stop() {
   if (stopped_) return;
   stopped_ = true;
   abandon_ = true;
-  for (const auto& [id, alive] : alive_) end_cancelled(id, alive);
+  for (const auto& [id, alive] : alive_) end(id, alive, FinishReason::cancelled);
   alive_.clear();
   for (auto& job : mail_.jobs) {
     job->result.set_exception(std::make_exception_ptr(Error(ErrorCode::cancelled, "The model has been unloaded.")));
@@ -155,6 +157,20 @@ void Mailbox::publish(std::vector<SerialEvent> events) {
     if (each.event.kind == Event::Kind::finished) alive_.erase(found);
     each.event.at = now;
     events_.push_back(std::move(each.event));
+  }
+  if (events_.size() > before) wake_host(lock);
+}
+
+void Mailbox::fail_taken(const std::string& why) {
+  std::unique_lock lock(mutex_);
+  const size_t before = events_.size();
+  for (auto each = alive_.begin(); each != alive_.end();) {
+    if (!each->second.taken) {
+      ++each;
+      continue;
+    }
+    end(each->first, each->second, FinishReason::error, why);
+    each = alive_.erase(each);
   }
   if (events_.size() > before) wake_host(lock);
 }

@@ -8,6 +8,7 @@
 #include <future>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -57,6 +58,8 @@ class Mailbox {
   bool begin_step(const std::vector<uint64_t>& serials);
   /// Hands out events of requests that are still alive, and wakes the host.
   void publish(std::vector<SerialEvent> events);
+  /// Ends with an error whatever the engine thread has taken in, also what it lost before it could look at it.
+  void fail_taken(const std::string& why);
   const std::atomic<bool>* abandon() const { return &abandon_; }
 
  private:
@@ -66,7 +69,7 @@ class Mailbox {
     bool taken = false, in_step = false;
   };
 
-  void end_cancelled(RequestId id, const Alive& alive);
+  void end(RequestId id, const Alive& alive, FinishReason reason, const std::string& message = {});
   void wake_host(std::unique_lock<std::mutex>& lock);
 
   const size_t most_requests_;

@@ -2,6 +2,7 @@
 #include "engine/step_loop.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "engine/draft_plan.h"
@@ -24,6 +25,8 @@ StepLoop::StepLoop(const LoopOptions& options, Backend& backend, StepRunner& run
           return true;
         } catch (const Error&) {
           return false;  // the pool stays as it is; requests wait, or end when nobody can make room
+        } catch (const std::bad_alloc&) {
+          return false;
         }
       }),
       cache_(pool_, options.limits.groups),
@@ -39,7 +42,7 @@ void StepLoop::run() {
       idle = !step();
     } catch (const std::exception& error) {
       fail_all(error.what());  // out of memory outside a step, or a bug: the requests end, the thread does not
-      idle = true;
+      idle = live_.empty();
     }
   }
   try {
@@ -54,6 +57,7 @@ void StepLoop::fail_all(const std::string& why) {
   try {
     for (auto& [serial, live] : live_) live.fail(ErrorCode::internal, why, events_);
     publish();  // first of all: who waits is told
+    mailbox_.fail_taken(why);  // whose mail was lost on the way
     sweep();
   } catch (const std::exception&) {
     // Still short of memory: the next turn of the loop sweeps and publishes what is left.

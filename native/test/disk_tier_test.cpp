@@ -7,6 +7,11 @@
 #include <atomic>
 #include <fstream>
 
+#ifndef _WIN32
+#include <sys/resource.h>
+#include <csignal>
+#endif
+
 #include "cache/host_tier.h"
 
 namespace hearth {
@@ -169,6 +174,49 @@ TEST_F(DiskTierTest, AFolderThatCannotBeWrittenIsAnEmptyTier) {
   EXPECT_FALSE(tier->has(name(0)));
   EXPECT_FALSE(reads(*tier, 0));
 }
+
+#ifndef _WIN32
+/// The system cuts a file off, as a full disk does: nothing half written stays, and once there is room blocks are kept again.
+TEST_F(DiskTierTest, AFullDiskLeavesNoHalfFileAndIsTriedAgain) {
+  const auto tier = open();
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit small = before;
+  small.rlim_cur = 500;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  store(*tier, 0, 4);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_TRUE(files().empty());
+  EXPECT_EQ(tier->bytes(), 0u);
+  for (uint32_t n = 0; n < 4; ++n) EXPECT_FALSE(reads(*tier, n)) << n;
+  store(*tier, 0, 4);
+  for (uint32_t n = 0; n < 4; ++n) EXPECT_TRUE(reads(*tier, n)) << n;
+}
+
+TEST_F(DiskTierTest, LinksLeadNowhere) {
+  store(*open(), 0, 2);
+  const fs::path outside = fs::temp_directory_path() / "hearth_disk_tier_test_outside";
+  fs::create_directories(outside);
+  std::ofstream(outside / "letter") << std::string(block_bytes + 64, 'x');
+  const fs::path file = files()[0];
+  fs::remove(file);
+  fs::create_symlink(outside / "letter", file);
+  fs::create_directory_symlink(outside, folder / "v1" / "linked");
+  fs::create_directory_symlink(outside, folder / "v0");
+  {
+    const auto tier = open();
+    EXPECT_FALSE(reads(*tier, 0));
+    EXPECT_TRUE(reads(*tier, 1));
+    store(*tier, 0, 1);
+    EXPECT_TRUE(reads(*tier, 0));
+  }
+  EXPECT_EQ(fs::file_size(outside / "letter"), block_bytes + 64);
+  EXPECT_FALSE(fs::exists(fs::symlink_status(folder / "v0")));
+  fs::remove_all(outside);
+}
+#endif
 
 TEST_F(DiskTierTest, AFullQueueIsToldAndItsEndToo) {
   std::atomic<int> drained{0};

@@ -2,6 +2,10 @@
 // without a bound.
 #include <gtest/gtest.h>
 
+#include <future>
+#include <stdexcept>
+#include <utility>
+
 #include "test/toy_loop.h"
 
 namespace hearth::testing {
@@ -51,6 +55,32 @@ TEST(StepLoop, AStepIsNotRepeatedForAFailureAfterIt) {
   EXPECT_EQ(host.blocks_in_use(), 0u);
   host.mailbox.submit(request(3, 20, 10));
   EXPECT_EQ(tokens_of(host.finished(3)), alone(request(3, 20, 10)));
+}
+
+/// Mail that was taken and then lost to a failure before it was looked at: nobody may wait for it for ever.
+TEST(StepLoop, ARequestThatIsLostOnItsWayInEndsWithAnError) {
+  bool broken = false;  // like the callbacks, the engine thread's
+  std::promise<Event> end;
+  LoopHost host;
+  host.backend.on_grow = [&] {
+    if (std::exchange(broken, false)) throw std::runtime_error("a bug");
+  };
+  host.mailbox.on_events([&] {
+    for (Event& e : host.mailbox.drain()) {
+      if (e.kind != Event::Kind::finished) continue;
+      if (e.id != 1) return end.set_value(std::move(e));
+      broken = true;
+      host.mailbox.set_kv_grant(8 * block * sizeof(TokenId));  // the pool gives memory back, which fails
+      host.mailbox.submit(request(2, 20, 5));
+    }
+  });
+  host.mailbox.submit(request(1, 200, 5));
+  auto ended = end.get_future();
+  ASSERT_EQ(ended.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  const Event event = ended.get();
+  EXPECT_EQ(event.id, 2u);
+  EXPECT_EQ(event.error, ErrorCode::internal);
+  EXPECT_FALSE(broken);
 }
 
 TEST(StepLoop, MemoryThatCannotGrowEndsWithAnError) {

@@ -151,6 +151,7 @@ class LoopHost {
     options.context = setup.context;
     options.vocabulary = vocabulary;
     options.blocks = setup.blocks;
+    options.block_bytes = block * sizeof(TokenId);
     options.slab = 8;
     options.prefix_cache = setup.prefix_cache;
     options.cache_salt = "toy";
