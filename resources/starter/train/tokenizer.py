@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter, defaultdict
+from heapq import heapify, heappop, heappush
 
 import regex
 
@@ -90,28 +91,40 @@ def learn(counts: Counter, n_merges: int) -> list[tuple[bytes, bytes]]:
         for p in zip(w, w[1:]):
             pairs[p] += c
             where[p].add(i)
-    allowed = lambda p: p[0] + p[1] not in known and ((p[0] + p[1]).isascii() or len(p[0] + p[1]) <= MAX_BYTES)
+    queue = [(-c, _last_first(p), p) for p, c in pairs.items()]       # stale entries are passed over when they come up
+    heapify(queue)
     merges, known = [], set()
-    while len(merges) < n_merges:
-        best = max((p for p in pairs if pairs[p] > 0 and allowed(p)), key=lambda p: (pairs[p], p), default=None)
-        if best is None:
-            break
+    while len(merges) < n_merges and queue:
+        count, _, best = heappop(queue)
+        made = best[0] + best[1]
+        if pairs[best] != -count or made in known or not (made.isascii() or len(made) <= MAX_BYTES):
+            continue                  # a second way to the same token would make its id ambiguous
         merges.append(best)
-        known.add(best[0] + best[1])       # a second way to the same token would make its id ambiguous
+        known.add(made)
+        changed = set()
         for i in where.pop(best):
             w, c = words[i]
             for p in zip(w, w[1:]):
                 pairs[p] -= c
+                changed.add(p)
             j = 0
             while j < len(w) - 1:
                 if (w[j], w[j + 1]) == best:
-                    w[j:j + 2] = [best[0] + best[1]]
+                    w[j:j + 2] = [made]
                 j += 1
             for p in zip(w, w[1:]):
                 pairs[p] += c
                 where[p].add(i)
-        pairs.pop(best, None)
+                changed.add(p)
+        for p in changed:
+            if pairs[p] > 0 and p != best:
+                heappush(queue, (-pairs[p], _last_first(p), p))
     return merges
+
+
+def _last_first(pair: tuple[bytes, bytes]) -> tuple:
+    """A key by which the pair that is last in the order of bytes comes first."""
+    return tuple(tuple(255 - x for x in part) + (256,) for part in pair)
 
 
 def make(size: int = 5120, samples: int = 20000, seed: int = 1) -> Tokenizer:
