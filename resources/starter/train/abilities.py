@@ -36,7 +36,10 @@ def han_share(text: str) -> float:
 
 
 def same_language(text: str, lang: str) -> bool:
-    return han_share(text) > 0.12 if lang == 'zh' else han_share(text) < 0.12
+    """Names of commands and addresses are Latin in both; a text without letters is in any language."""
+    if not any(ch.isalpha() for ch in text):
+        return True
+    return han_share(text) > 0.06 if lang == 'zh' else han_share(text) < 0.12
 
 
 def right(c: dict, t: dict, got: dict | None) -> bool:
