@@ -87,7 +87,7 @@ Templates that training never uses, greedy:
 Held-out questions ([rules](heldout/README.md)), asked over the API at medium effort, temperature 0:
 
 ```
-{text_of(folder, 'score.txt')[:2500]}
+{text_of(folder, 'score.txt').split(chr(10) * 2)[0]}
 ```
 
 Plain questions, effort low, temperature 0:

@@ -3,7 +3,7 @@ Owns: schedule, batches, checkpoints, log. Refuses: deciding what the text says,
 Deterministic for a seed, a number of steps and a number of threads; stopped at any time it goes on from FOLDER/checkpoint.pt as if nothing
 had happened. A file FOLDER/pause makes it wait until the file is gone; --polite leaves the processor to everybody else.
 Schedule: warm-up, constant, linear decay to zero; experts are rounded to MXFP4 in the forward pass from --round-from on.
-Usage: python train.py --checkpoint FOLDER [--steps 7000] [--threads 2] [--polite]"""
+Usage: python train.py --checkpoint FOLDER [--steps 3800] [--threads 2] [--polite]"""
 from __future__ import annotations
 
 import argparse
@@ -121,7 +121,7 @@ def wait_while_paused(folder: str) -> None:
 def options():
     ap = argparse.ArgumentParser()
     ap.add_argument('--checkpoint', required=True, help='folder for the checkpoint, the tokenizer and the log; outside the repository')
-    ap.add_argument('--steps', type=int, default=7000)
+    ap.add_argument('--steps', type=int, default=3800)
     ap.add_argument('--stop-at', type=int, default=0, help='end here for now; the schedule still counts on --steps')
     ap.add_argument('--decay', type=float, default=0.5, help='share of the steps in which the rate falls to zero')
     ap.add_argument('--round-from', type=float, default=0.5, help='share of the steps after which experts are rounded to MXFP4')
