@@ -1,6 +1,6 @@
 """Muon for the matrices of attention and experts, AdamW for everything else.
 Owns: the step and its state. Refuses: the schedule of the rate.
-Muon (momentum whose singular values are made equal by Newton-Schulz) needs about two thirds of the tokens that AdamW needs here."""
+Muon is momentum whose singular values are made equal by Newton-Schulz; it costs a fifth of a step and is meant to save more tokens than that."""
 from __future__ import annotations
 
 import torch
