@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "backend/ops.h"
@@ -72,6 +73,8 @@ class Backend {
   virtual void read_routes(Buffer routes, uint32_t rows, int32_t* experts, float* weights) = 0;
 
   virtual uint64_t scratch_bytes() const = 0;
+  /// Bytes that KV may still take, where they are not the machine's own memory.
+  virtual std::optional<uint64_t> memory_free() const { return std::nullopt; }
 
   /// Runs body(thread, item) for every item < count on the threads that are idle between two steps. body must not throw.
   virtual uint32_t threads() const { return 1; }

@@ -9,8 +9,8 @@ namespace {
 
 class Checker {
  public:
-  Checker(const Resources& resources, const KvPool& kv, const StepInputs& in)
-      : res_(resources), kv_(kv), in_(in), rows_(resources.buffers()), known_(resources.buffers()) {}
+  Checker(const Resources& resources, const KvShape& kv, uint32_t kv_blocks, const StepInputs& in)
+      : res_(resources), kv_(kv), kv_blocks_(kv_blocks), in_(in), rows_(resources.buffers()), known_(resources.buffers()) {}
 
   void inputs() {
     const size_t n = in_.rows();
@@ -73,7 +73,7 @@ class Checker {
     const OpRows rows = read(o.x);
     need(!rows.selected, "keys of selected rows only");
     kv(o.group, o.layer_in_group, o.kv_heads, o.head_dim);
-    for (uint32_t r = 0; r < rows.rows; ++r) block(in_.sequence[r], o.group, in_.positions[r] / kv_.shape().block_size);
+    for (uint32_t r = 0; r < rows.rows; ++r) block(in_.sequence[r], o.group, in_.positions[r] / kv_.block_size);
     return write(o.q, rows, qs);
   }
   OpRows one(const Attention& o) {
@@ -154,18 +154,17 @@ class Checker {
     for (const auto& [id, n] : routers_) need(id != routes.id || n <= count, "fewer experts than the router chooses from");
   }
   void kv(uint32_t group, uint32_t layer, uint32_t kv_heads, uint32_t head_dim) const {
-    const KvShape& shape = kv_.shape();
-    need(kv_.has_shape() && group < shape.layers_per_group.size() && layer < shape.layers_per_group[group], "no such KV layer");
-    need(shape.kv_heads == kv_heads && shape.head_dim == head_dim && group < in_.groups, "KV of another shape");
+    need(group < kv_.layers_per_group.size() && layer < kv_.layers_per_group[group], "no such KV layer");
+    need(kv_.kv_heads == kv_heads && kv_.head_dim == head_dim && group < in_.groups, "KV of another shape");
   }
   void block(uint32_t sequence, uint32_t group, uint32_t index) const {
     const uint64_t at = uint64_t(in_.table_begin[sequence * in_.groups + group]) + index;
-    need(at < in_.blocks.size() && in_.blocks[at] < kv_.blocks(), "a position without a block");
+    need(at < in_.blocks.size() && in_.blocks[at] < kv_blocks_, "a position without a block");
   }
   void reach(uint32_t group, uint32_t window) {
     if (std::find(reached_.begin(), reached_.end(), std::pair{group, window}) != reached_.end()) return;
     reached_.emplace_back(group, window);
-    const uint32_t size = kv_.shape().block_size;
+    const uint32_t size = kv_.block_size;
     for (uint32_t r = 0, next = 0; r < in_.rows(); r = next) {  // rows of a sequence are consecutive
       for (next = r + 1; next < in_.rows() && in_.sequence[next] == in_.sequence[r]; ++next) {
         need(in_.positions[next] > in_.positions[next - 1], "positions out of order");
@@ -185,7 +184,8 @@ class Checker {
 
  private:
   const Resources& res_;
-  const KvPool& kv_;
+  const KvShape& kv_;
+  const uint32_t kv_blocks_;
   const StepInputs& in_;
   std::vector<OpRows> rows_;
   std::vector<bool> known_;
@@ -195,8 +195,9 @@ class Checker {
 
 }  // namespace
 
-std::vector<OpRows> check_step(const Resources& resources, const KvPool& kv, const OpList& ops, const StepInputs& inputs) {
-  Checker checker(resources, kv, inputs);
+std::vector<OpRows> check_step(const Resources& resources, const KvShape& kv, uint32_t kv_blocks, const OpList& ops,
+                               const StepInputs& inputs) {
+  Checker checker(resources, kv, kv_blocks, inputs);
   checker.inputs();
   std::vector<OpRows> rows;
   rows.reserve(ops.size());

@@ -44,8 +44,8 @@ Buffer Resources::add_buffer(std::string_view name, uint32_t cols, uint32_t max_
   state.cols = cols;
   state.max_rows = max_rows;
   // Pages that no step reaches stay untouched, hence calloc.
-  state.data.reset(static_cast<float*>(std::calloc(size_t(cols) * max_rows + 16, sizeof(float))));
-  if (!state.data) {
+  if (holds_ == Holds::data) state.data.reset(static_cast<float*>(std::calloc(size_t(cols) * max_rows + 16, sizeof(float))));
+  if (holds_ == Holds::data && !state.data) {
     throw Error(ErrorCode::out_of_ram, "There is not enough memory for the activations.",
                 uint64_t(cols) * max_rows * sizeof(float));
   }
@@ -59,8 +59,10 @@ Buffer Resources::add_routes(uint32_t k, uint32_t max_rows) {
   state.name = "routes";
   state.max_rows = max_rows;
   state.k = k;
-  state.experts.resize(size_t(k) * max_rows);
-  state.weights.resize(size_t(k) * max_rows);
+  if (holds_ == Holds::data) {
+    state.experts.resize(size_t(k) * max_rows);
+    state.weights.resize(size_t(k) * max_rows);
+  }
   buffers_.push_back(std::move(state));
   return {static_cast<uint32_t>(buffers_.size() - 1)};
 }

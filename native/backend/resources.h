@@ -28,6 +28,10 @@ struct BufferState {
 
 class Resources {
  public:
+  /// `shapes`: for backends whose activations lie elsewhere; buffers then have no data and routes no entries.
+  enum class Holds { data, shapes };
+  explicit Resources(Holds holds = Holds::data) : holds_(holds) {}
+
   WeightRef add_weight(const Matrix& matrix);
   VectorRef add_vector(const Vector& vector);
   RopeRef add_rope(const RopeTable& table);
@@ -49,6 +53,7 @@ class Resources {
   size_t ropes() const { return ropes_.size(); }
 
  private:
+  Holds holds_;
   std::vector<Matrix> weights_;
   std::vector<Vector> vectors_;
   std::vector<RopeTable> ropes_;
@@ -63,7 +68,9 @@ struct OpRows {
 
 /// Checks every shape, id, token, position and block that the ops will touch, so that kernels need no checks.
 /// Returns the rows of each op. Throws Error{internal}: a wrong list is a bug of the caller, never of a user.
-std::vector<OpRows> check_step(const Resources& resources, const KvPool& kv, const OpList& ops, const StepInputs& inputs);
+/// `kv_blocks`: blocks of the pool, whose shape is empty until it was set.
+std::vector<OpRows> check_step(const Resources& resources, const KvShape& kv, uint32_t kv_blocks, const OpList& ops,
+                               const StepInputs& inputs);
 
 /// The block that holds `position` of row r's sequence in `group`.
 inline uint32_t block_of(const StepInputs& in, uint32_t row, uint32_t group, uint32_t position, uint32_t block_size) {

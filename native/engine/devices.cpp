@@ -1,12 +1,15 @@
-// What this machine has to compute with: the processor and its memory, on Linux, macOS and Windows.
-// GPUs join the list with their backend; nothing is chosen here.
+// What this machine has to compute with: the processor and its memory, on Linux, macOS and Windows, and the graphics devices
+// that Vulkan's drivers offer. Nothing is chosen here.
 #include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <limits>
 #include <sstream>
 
+#include "engine/devices.h"
+
 #include "backend/cpu/cpu_features.h"
+#include "backend/vulkan/vulkan.h"
 #include "hearth/probe.h"
 
 #if defined(_WIN32)
@@ -139,9 +142,19 @@ Memory memory() {
 }
 #endif
 
+Device graphics_device(const VulkanDevice& from) {
+  Device device;
+  device.id = from.id, device.kind = "gpu", device.name = from.name;
+  device.memory_total = from.memory_total, device.memory_free = from.memory_free;
+  device.features = from.features;
+  device.features.push_back(from.type);
+  device.features.push_back(from.driver + " " + from.driver_info);
+  return device;
+}
+
 }  // namespace
 
-Devices devices() {
+Device this_cpu() {
   Device cpu;
   cpu.id = "cpu";
   cpu.kind = "cpu";
@@ -152,9 +165,18 @@ Devices devices() {
   cpu.memory_free = ram.free;
   cpu.features = cpu::feature_names();
   cpu.cores = cpu::physical_cores();
+  return cpu;
+}
+
+Devices devices() {
   Devices out;
-  out.devices.push_back(std::move(cpu));
-  out.notes.push_back("GPUs are not used by this version");
+  out.devices.push_back(this_cpu());
+  VulkanDevices found = vulkan_devices();
+  out.notes = std::move(found.notes);
+  for (const VulkanDevice& each : found.devices) {
+    if (each.type == "cpu") out.notes.push_back(each.name + " is software and not offered: the processor's own kernels are faster.");
+    else out.devices.push_back(graphics_device(each));
+  }
   return out;
 }
 

@@ -3,11 +3,14 @@
 #include "hearth/engine.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <thread>
 
 #include "backend/backend.h"
+#include "backend/vulkan/vulkan.h"
+#include "engine/devices.h"
 #include "engine/kv_plan.h"
 #include "engine/mailbox.h"
 #include "engine/memory_plan.h"
@@ -54,14 +57,13 @@ std::unique_ptr<Backend> make_backend(const EngineOptions& options) {
   }
   if (options.device == "reference") return make_reference_backend(options.kv_type);
   if (options.device == "cpu") return make_cpu_backend({options.precision, options.threads, "", options.kv_type});
-  throw Error(ErrorCode::invalid_request, "There is no device '" + options.device + "'.");
-}
-
-uint64_t free_memory() {
-  for (const Device& device : devices().devices) {
-    if (device.kind == "cpu") return device.memory_free;
+  if (options.device.rfind("vulkan", 0) == 0) {
+    VulkanOptions vulkan;
+    vulkan.device = options.device, vulkan.precision = options.precision, vulkan.kv_type = options.kv_type;
+    if (const char* folder = std::getenv("HEARTH_VULKAN_CACHE")) vulkan.cache_folder = folder;
+    return make_vulkan_backend(vulkan);
   }
-  return 0;
+  throw Error(ErrorCode::invalid_request, "There is no device '" + options.device + "'.");
 }
 
 void check_tokens(const std::vector<TokenId>& tokens, uint32_t vocabulary, const char* what) {
@@ -85,7 +87,7 @@ class LoadedEngine final : public Engine {
     const KvShape shape = Transformer::kv_shape(file_.spec, block_size);
     const uint64_t block_bytes = backend_->kv_block_bytes(shape);
     const KvPlan plan =
-        plan_kv(limits, {block_bytes, file_.spec.context, options.context, options.kv_bytes, free_memory()});
+        plan_kv(limits, {block_bytes, file_.spec.context, options.context, options.kv_bytes, backend_->memory_free().value_or(this_cpu().memory_free)});
     transformer_ = std::make_unique<Transformer>(
         file_.spec, file_.weights, *backend_,
         TransformerLimits{limits.prefill_rows + limits.max_sequences + limits.draft_rows, limits.output_rows, plan.context},

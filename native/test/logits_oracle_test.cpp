@@ -14,6 +14,7 @@
 #include "hearth/engine.h"
 #include "model/model_file.h"
 #include "model/transformer.h"
+#include "test/vulkan_testing.h"
 #include "test/watched.h"
 
 namespace hearth {
@@ -108,6 +109,21 @@ TEST(LogitsOracle, Qwen3MoeAgreesInBothFormats) { family_agrees("qwen3moe"); }
 TEST(LogitsOracle, MistralAgreesInBothFormats) { family_agrees("mistral"); }
 TEST(LogitsOracle, Gemma3AgreesInBothFormats) { family_agrees("gemma3"); }
 TEST(LogitsOracle, SmolLm3AgreesInBothFormats) { family_agrees("smollm3"); }
+
+/// The same op lists on every graphics device there is; it computes in float32, so nothing is granted to it.
+TEST(LogitsOracle, GraphicsDevicesAgreeInBothFormats) {
+  if (testing::found_devices().devices.empty()) return testing::skip_without_devices();
+  for (const std::string& device : testing::device_ids()) {
+    for (const char* model : {"gptoss/tiny.gguf", "gptoss/hf"}) {
+      agrees(model, "gptoss/transformers.txt", device, 1e-3);
+      agrees(model, "gptoss/numpy64.txt", device, 1e-3);
+    }
+    for (const char* family : {"llama", "qwen2", "qwen3", "qwen3moe", "mistral", "gemma3", "smollm3"}) {
+      agrees(std::string(family) + "/tiny.gguf", std::string(family) + "/transformers.txt", device, 1e-4);
+    }
+  }
+  EXPECT_EQ(vulkan_validation_messages(), 0u);
+}
 
 /// LongRoPE: transformers chooses the divisors by the length of the text, an engine with a cache by its context. So the
 /// short lengths are judged with a context that ends where the long divisors begin.

@@ -78,7 +78,7 @@ class CpuBackend final : public Backend {
 
  private:
   bool run_all(const OpList& ops, const StepInputs& inputs, const std::atomic<bool>* abandon) {
-    const std::vector<OpRows> rows = check_step(state_.resources, state_.kv, ops, inputs);
+    const std::vector<OpRows> rows = check_step(state_.resources, state_.kv.shape(), state_.kv.blocks(), ops, inputs);
     for (RopeAngles& a : state_.angles) a.ready = false;
     for (size_t i = 0; i < ops.size(); ++i) {
       if (abandon && abandon->load(std::memory_order_relaxed)) return false;

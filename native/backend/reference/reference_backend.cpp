@@ -46,7 +46,7 @@ class ReferenceBackend final : public Backend {
 
  private:
   bool run(const OpList& ops, const StepInputs& inputs, const std::atomic<bool>* abandon) {
-    const std::vector<OpRows> rows = check_step(resources_, kv_, ops, inputs);
+    const std::vector<OpRows> rows = check_step(resources_, kv_.shape(), kv_.blocks(), ops, inputs);
     for (size_t i = 0; i < ops.size(); ++i) {
       if (abandon && abandon->load(std::memory_order_relaxed)) return false;
       reference::Context context{resources_, kv_, inputs, rows[i]};

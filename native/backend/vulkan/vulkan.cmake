@@ -1,0 +1,73 @@
+# The Vulkan backend's part of the build: finds headers, volk and a shader compiler, compiles the shaders into the library.
+# Without them the files named vk_* stay out, absent.cpp answers in their place, and everything else is built as ever.
+set(vulkan_dir ${CMAKE_CURRENT_LIST_DIR})
+
+find_path(HEARTH_VULKAN_HEADERS vulkan/vulkan.h HINTS $ENV{VULKAN_SDK}/include)
+find_path(HEARTH_VOLK_HEADER volk.h PATH_SUFFIXES volk Volk HINTS $ENV{VULKAN_SDK}/include)
+find_program(HEARTH_GLSL NAMES glslc glslangValidator glslang HINTS $ENV{VULKAN_SDK}/bin)
+
+set(vulkan_missing "")
+foreach(each HEARTH_VULKAN_HEADERS HEARTH_VOLK_HEADER HEARTH_GLSL)
+  if(NOT ${each})
+    list(APPEND vulkan_missing ${each})
+  endif()
+endforeach()
+
+if(HEARTH_FUZZ OR HEARTH_VULKAN STREQUAL "OFF")
+  set(vulkan_on OFF)
+elseif(vulkan_missing)
+  set(vulkan_on OFF)
+  string(REPLACE ";" ", " vulkan_missing "${vulkan_missing}")
+  if(HEARTH_VULKAN STREQUAL "ON")
+    message(FATAL_ERROR "HEARTH_VULKAN is ON, but not found: ${vulkan_missing}")
+  endif()
+  message(STATUS "Vulkan: left out; not found: ${vulkan_missing}")
+else()
+  set(vulkan_on ON)
+  message(STATUS "Vulkan: built with ${HEARTH_GLSL}")
+endif()
+
+if(NOT vulkan_on)
+  list(FILTER engine_sources EXCLUDE REGEX "/backend/vulkan/vk_[^/]*$")
+else()
+  list(FILTER engine_sources EXCLUDE REGEX "/backend/vulkan/absent\\.cpp$")
+  include_directories(SYSTEM ${HEARTH_VULKAN_HEADERS} ${HEARTH_VOLK_HEADER})
+
+  set(spirv_dir ${CMAKE_BINARY_DIR}/spirv)
+  file(MAKE_DIRECTORY ${spirv_dir})
+  set(spirv_files "")
+  file(GLOB shader_includes CONFIGURE_DEPENDS ${vulkan_dir}/shaders/*.glsl)
+
+  # hearth_shader(name source [definition...])
+  function(hearth_shader name source)
+    set(out ${spirv_dir}/${name}.spv)
+    if(HEARTH_GLSL MATCHES "glslc")
+      set(command ${HEARTH_GLSL} -O --target-env=vulkan1.2 -fshader-stage=compute ${ARGN} -o ${out} ${source})
+    else()
+      set(command ${HEARTH_GLSL} --quiet --target-env vulkan1.2 -S comp ${ARGN} -I${vulkan_dir}/shaders -o ${out} ${source})
+    endif()
+    add_custom_command(OUTPUT ${out} COMMAND ${command} DEPENDS ${source} ${shader_includes} COMMENT "Shader ${name}" VERBATIM)
+    set(spirv_files ${spirv_files} ${out} PARENT_SCOPE)
+  endfunction()
+
+  set(typed gemv gemm embed)  # one kernel for each weight type
+  set(weight_types F32 F16 BF16 Q8_0 Q4_0 Q4_1 Q5_0 Q5_1 Q4_K Q5_K Q6_K IQ4_NL MXFP4)
+  file(GLOB shader_sources CONFIGURE_DEPENDS ${vulkan_dir}/shaders/*.comp)
+  foreach(source ${shader_sources})
+    get_filename_component(name ${source} NAME_WE)
+    if(name IN_LIST typed)
+      foreach(type ${weight_types})
+        string(TOLOWER ${type} ending)
+        hearth_shader(${name}_${ending} ${source} -DWEIGHT_TYPE=${type})
+      endforeach()
+    else()
+      hearth_shader(${name} ${source})
+    endif()
+  endforeach()
+
+  set(embedded ${CMAKE_BINARY_DIR}/embedded_shaders.cpp)
+  add_custom_command(OUTPUT ${embedded}
+    COMMAND ${CMAKE_COMMAND} -DOUT=${embedded} "-DSPIRV=${spirv_files}" -P ${vulkan_dir}/shaders/embed.cmake
+    DEPENDS ${spirv_files} ${vulkan_dir}/shaders/embed.cmake COMMENT "Shaders into the library" VERBATIM)
+  list(APPEND engine_sources ${embedded})
+endif()
