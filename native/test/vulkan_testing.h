@@ -1,9 +1,10 @@
-// Which graphics devices the tests run on: every one that Vulkan offers, software included (lavapipe, SwiftShader). Where
-// there is none, the tests skip with the reason.
+// Which graphics devices the tests run on: every one that Vulkan offers. Software (lavapipe, SwiftShader) compiles kernels for
+// minutes, so it is among them only where VK_DRIVER_FILES names its driver. Where there is no device the tests skip with the reason.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -12,8 +13,16 @@
 
 namespace hearth::testing {
 
+inline VulkanDevices wanted_devices() {
+  VulkanDevices found = vulkan_devices();
+  const bool named = std::getenv("VK_DRIVER_FILES") != nullptr;
+  const auto unwanted = std::erase_if(found.devices, [&](const VulkanDevice& d) { return d.type == "cpu" && !named; });
+  if (unwanted > 0) found.notes.push_back("There is software for Vulkan only; name its driver in VK_DRIVER_FILES to test on it.");
+  return found;
+}
+
 inline const VulkanDevices& found_devices() {
-  static const VulkanDevices found = vulkan_devices();
+  static const VulkanDevices found = wanted_devices();
   return found;
 }
 
