@@ -80,10 +80,7 @@ function useSettled(value: string): string {
 
 function Offline({ why }: { why: 'setting' | 'unreachable' }) {
   const t = useT();
-  const online = (): void => {
-    saveSettings({ offline: false });
-    setTimeout(refreshModel.discover, 300);
-  };
+  const online = (): void => saveSettings({ offline: false });
   return (
     <Notice icon={<WifiOff size={16} aria-hidden />} text={t(`discover.offline.${why}`)}>
       <button type="button" className="button" onClick={why === 'setting' ? online : refreshModel.discover}>

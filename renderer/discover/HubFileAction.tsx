@@ -51,7 +51,8 @@ export function HubFileAction({ model, file, main }: Props) {
   return (
     <button
       type="button"
-      className={main ? 'button button-main' : 'button'}
+      // What does not fit is not what we point at.
+      className={main && file.fit?.verdict !== 'too_big' ? 'button button-main' : 'button'}
       aria-label={t('discover.fetchNamed', { name: model.title, quantization: file.quantization, size })}
       onClick={() => attempt(startDownload({ repo: model.repo, file: file.path }))}
     >

@@ -14,14 +14,14 @@ import { amountOf, fileName, isActive, paceOf, phaseOf, shareOf } from './downlo
 export function DownloadRow({ download }: { download: Download }) {
   const t = useT();
   const language = currentLanguage();
-  const { phase, error, restarted } = download;
+  const { phase, source, error, restarted } = download;
   const facts = [amountOf(t, download, language), ...paceOf(t, download, language)];
   return (
     <li className="download" data-phase={phase}>
       <div className="download-head">
         <div className="download-name">
           <bdi>{fileName(download.file)}</bdi>
-          <bdi className="download-repo">{download.repo}</bdi>
+          <bdi className="download-repo">{source === 'disk' ? t('download.fromDisk') : download.repo}</bdi>
         </div>
         <Actions download={download} />
       </div>

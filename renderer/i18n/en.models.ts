@@ -213,6 +213,7 @@ export const modelWords = {
   'download.cancelText': 'The {{size}} that are here already are deleted.',
   'download.cancelAction': 'Stop and delete',
   'download.keep': 'Keep fetching',
+  'download.fromDisk': 'from a disk',
   'download.restarted': 'The file was changed on the hub meanwhile, so it is fetched from the beginning.',
   'download.forget': 'Take {{name}} off this list',
   'download.forgetShort': 'Take off the list',

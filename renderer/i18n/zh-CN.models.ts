@@ -206,6 +206,7 @@ export const modelWords: CatalogueOf<typeof english> = {
   'download.cancelText': '已经下载的 {{size}} 会被删除。',
   'download.cancelAction': '停止并删除',
   'download.keep': '继续下载',
+  'download.fromDisk': '来自磁盘',
   'download.restarted': '站点上的文件刚刚有变化，因此从头下载。',
   'download.forget': '把 {{name}} 从列表中去掉',
   'download.forgetShort': '从列表中去掉',

@@ -9,6 +9,8 @@ interface Props<T extends string> {
   current: T;
 }
 
+const showWhole = (tab: HTMLElement | null): void => tab?.scrollIntoView?.({ inline: 'nearest', block: 'nearest' });
+
 export function PageTabs<T extends string>({ page, label, tabs, current }: Props<T>) {
   return (
     <nav className="tabs" aria-label={label}>
@@ -18,6 +20,8 @@ export function PageTabs<T extends string>({ page, label, tabs, current }: Props
           className="tab"
           href={index === 0 ? pageHref(page) : pageHref(page, part)}
           aria-current={part === current ? 'page' : undefined}
+          // On a small screen there are more than fit.
+          ref={part === current ? showWhole : undefined}
         >
           {title}
           {count ? <span className="tab-count num">{count}</span> : null}

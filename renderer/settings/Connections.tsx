@@ -22,7 +22,7 @@ export function Connections() {
           ? t('ledger.text')
           : t('common.sentences', {
               first: t('ledger.text'),
-              second: t('ledger.count', { count: connections.reduce((sum, { count }) => sum + count, 0) }),
+              second: t('ledger.count', { count: madeOf(connections) }),
             })}
       </p>
       {isSuccess && connections.length === 0 && <Blank text={t('ledger.none')} />}
@@ -58,6 +58,10 @@ export function Connections() {
     </section>
   );
 }
+
+/** Those that offline mode refused were never made. */
+const madeOf = (connections: readonly Connection[]): number =>
+  connections.reduce((sum, { count, outcome }) => sum + (outcome === 'refused' ? 0 : count), 0);
 
 function Line({ connection }: { connection: Connection }) {
   const { at, count, host, purpose, detail, bytes: size, outcome } = connection;

@@ -64,7 +64,9 @@ export function engineSign(state: AppState | undefined, lost: boolean): Sign {
     case 'failed':
       return { word: 'status.failed', icon: 'alert' };
     case 'ready':
-      return (state?.running ?? 0) > 0 ? { word: 'status.writing', icon: 'ember' } : { word: 'status.ready', icon: 'dot' };
+      return (state?.running ?? 0) > 0
+        ? { word: 'status.writing', icon: 'ember' }
+        : { word: 'status.ready', icon: 'dot' };
     default:
       return { word: 'status.none', icon: 'dashed' };
   }
@@ -107,7 +109,7 @@ function Offline() {
   const t = useT();
   if (!useSettings().data?.offline) return null;
   return (
-    <a className="status-item" href={pageHref('settings', 'network')}>
+    <a className="status-item status-offline" href={pageHref('settings', 'network')}>
       <WifiOff size={13} aria-hidden />
       <span>{t('network.offline')}</span>
     </a>
@@ -160,7 +162,9 @@ function Speed({ state }: { state: AppState }) {
   }
   if (state.lastDecodeTps <= 0) return null;
   return (
-    <span className="status-item num">{t('status.speedLast', { speed: speed(state.lastDecodeTps, language) })}</span>
+    <span className="status-item status-speed num">
+      {t('status.speedLast', { speed: speed(state.lastDecodeTps, language) })}
+    </span>
   );
 }
 

@@ -6,6 +6,7 @@ import { ApiError, api } from '../api/client';
 import { t } from '../i18n';
 import { headThrough } from './branch';
 import { attachTurn, setLiveHooks, useLive } from './live';
+import { refreshModel } from './modelQueries';
 import { useNewChat } from './newChat';
 import { currentPage, goTo } from './page';
 import {
@@ -162,15 +163,24 @@ export function changeSettings(chatId: string | undefined, patch: Partial<ChatSe
   });
 }
 
+const WAY_OUT = ['offline', 'hubMirror', 'proxy'] as const;
+
 /** The page shows the choice at once; of a token only that there is one. */
 export function saveSettings({ hubToken, ...patch }: SettingsPatch): void {
   const before = cached.settings();
   const token = hubToken === undefined ? undefined : { hubToken };
   if (before) setSettings({ ...before, ...patch, ...(token && { hubTokenSet: hubToken !== '' }) });
-  api.patchSettings({ ...patch, ...token }).then(setSettings, (error: unknown) => {
-    if (before) setSettings(before);
-    sayError(error);
-  });
+  api.patchSettings({ ...patch, ...token }).then(
+    (settings) => {
+      setSettings(settings);
+      // Not before the server goes the new way: what was asked by the old one would stand for a minute.
+      if (WAY_OUT.some((name) => name in patch) || token) refreshModel.network();
+    },
+    (error: unknown) => {
+      if (before) setSettings(before);
+      sayError(error);
+    },
+  );
 }
 
 /** Attaches to the turn that the server says is being written in this chat. */

@@ -68,6 +68,8 @@ export const refreshModel = {
   plan: again(keys.plan),
   discover: (): void => (again(keys.discover)(), again(keys.repo)()),
   folders: (): void => (again(keys.folders)(), again(keys.locations)()),
+  /** What is asked of other computers goes another way now. */
+  network: (): void => (refreshModel.discover(), again(keys.engines)(), again(keys.connections)()),
   connections: again(keys.connections),
   engines: again(keys.engines),
   matrix: again(keys.matrix),
