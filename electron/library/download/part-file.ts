@@ -4,6 +4,7 @@ import { createHash, type Hash } from 'node:crypto';
 import {
   closeSync,
   constants,
+  fdatasync,
   fdatasyncSync,
   fstatSync,
   fsyncSync,
@@ -35,6 +36,8 @@ const OPEN = constants.O_RDWR | constants.O_CREAT;
 /** For tests: what the disk does. */
 export interface DiskWriter {
   write(fd: number, bytes: Uint8Array, position: number): void;
+  /** Forces what was written to the disk, and tells when that is done or has failed. */
+  sync(fd: number, done: (error: Error | null) => void): void;
 }
 
 export const realDisk: DiskWriter = {
@@ -43,6 +46,7 @@ export const realDisk: DiskWriter = {
       done += writeSync(fd, bytes, done, bytes.length - done, position + done);
     }
   },
+  sync: fdatasync,
 };
 
 export function hashFor({ sha256, blob }: Expected, size: number): { hash: Hash; wanted: string | undefined } {
@@ -65,6 +69,10 @@ export class PartFile {
   private readonly hashes: Map<number, Buffer>;
   private journalBytes: number;
   private unsynced = 0;
+  private syncing = false;
+  private closed = false;
+  /** Of a sync that nobody waited for: the next write tells it. */
+  private failure: Error | undefined;
 
   /** Opens what is there, or begins. */
   constructor(
@@ -98,13 +106,14 @@ export class PartFile {
 
   /** True where the block is another one than was stored before, or was not there. */
   write(index: number, bytes: Uint8Array): boolean {
+    if (this.failure) throw this.failure;
     const hash = createHash('sha256').update(bytes).digest();
     if (this.hashes.get(index)?.equals(hash) && this.readBlock(index).equals(bytes)) return false;
     this.disk.write(this.data, bytes, index * this.blockBytes);
     this.append(journalRecord(index, hash));
     this.hashes.set(index, hash);
     this.unsynced += bytes.length;
-    if (this.unsynced >= SYNC_BYTES) this.sync();
+    if (this.unsynced >= SYNC_BYTES) this.syncBehind();
     return true;
   }
 
@@ -114,10 +123,18 @@ export class PartFile {
     return bytes.subarray(0, readSync(this.data, bytes, 0, bytes.length, start));
   }
 
-  sync(): void {
-    fdatasyncSync(this.data);
-    fdatasyncSync(this.journal);
+  /** One at a time, while blocks go on being written: those that waited would pile up in the sockets, where a kill loses them. */
+  private syncBehind(): void {
+    if (this.syncing) return;
+    this.syncing = true;
     this.unsynced = 0;
+    this.disk.sync(this.data, (failed) => {
+      if (this.closed) return;
+      this.disk.sync(this.journal, (alsoFailed) => {
+        this.syncing = false;
+        this.failure ??= failed ?? alsoFailed ?? undefined;
+      });
+    });
   }
 
   /** Reads all of it, and a second time, block by block, where the whole is not what it should be. `told` gets the fraction. */
@@ -150,8 +167,10 @@ export class PartFile {
 
   /** Closes it; what is there stays. */
   close(): void {
+    this.closed = true;
     try {
-      this.sync();
+      fdatasyncSync(this.data);
+      fdatasyncSync(this.journal);
     } catch {
       // A full or vanished disk; what is missing is noticed when it is opened again.
     }
