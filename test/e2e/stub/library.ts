@@ -133,6 +133,7 @@ export class StubLibrary {
       delete state.swap;
     }
     const error = this.failing.get(model.name);
+    delete state.failed;
     for (let step = 0; step <= 8; step++) {
       state.active = { name: model.name, state: 'loading', phase: 'weights', fraction: step / 8 };
       model.state = 'loading';
@@ -154,7 +155,8 @@ export class StubLibrary {
   #failed(model: ModelEntry, error: NonNullable<ModelEntry['error']>, before: AppState['active']): void {
     const { state, changed } = this.#world;
     model.state = 'available';
-    if (before) state.active = { ...before, error };
+    state.failed = { model: model.name, error, at: Date.now() };
+    if (before) state.active = before;
     else state.active = { name: model.name, state: 'failed', error };
     changed();
   }
