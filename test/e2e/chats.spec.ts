@@ -45,6 +45,8 @@ test('the search finds words within chats', async ({ hearth, page, stub }) => {
   stub.addChat('Bread', [{ role: 'user', text: 'Why does sourdough rise?' }]);
   stub.addChat('Boats', [{ role: 'user', text: 'Which knot holds?' }]);
   await page.reload();
+  // Keys that come before the page are lost, and then nothing is searched.
+  await expect(page.getByRole('link', { name: 'Boats' })).toBeVisible();
   await page.keyboard.press('Control+k');
   await page.keyboard.type('sourdough');
   await expect(page.getByRole('link', { name: 'Bread' })).toBeVisible();
