@@ -4,11 +4,14 @@ Refuses: tokenising, training schedule, files. All float32: on the processors th
 from __future__ import annotations
 
 import math
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+
+from kernels import Attend, Mixture, RmsNorm
 
 
 @dataclass(frozen=True)
@@ -80,10 +83,6 @@ def rotate(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tenso
     return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)
 
 
-def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
-    return F.rms_norm(x, (x.shape[-1],), weight, eps)
-
-
 # ---------------------------------------------------------------- layers
 PAD = 8      # columns added to a head so that the sink can be a key like any other; eight keep rows aligned
 
@@ -112,46 +111,20 @@ class Attention(nn.Module):
         self.out_bias = nn.Parameter(torch.zeros(c.hidden))
         self.sinks = nn.Parameter(torch.zeros(c.heads))
 
-    def forward(self, x, cos, sin, mask, memory=None):
-        """x [B, T, hidden] -> the same. `memory` (keys and values of earlier positions) is a list that grows."""
+    def forward(self, x, cos, sin, mask=None, memory=None):
+        """x [B, T, hidden] -> the same. `memory` (keys and values of earlier positions) is a list that grows; without it there is no `mask` either."""
         c, (B, T, _) = self.c, x.shape
         q, kv = c.heads * c.head_dim, c.kv_heads * c.head_dim
         y = F.linear(x, self.qkv, self.qkv_bias)
+        if memory is None:
+            return F.linear(Attend.apply(y, self.sinks, cos, sin, c.kv_heads, c.window if self.sliding else 0), self.out, self.out_bias)
         part = lambda a, b, n: y[..., a:b].reshape(B, T, n, c.head_dim).transpose(1, 2)
         qs, ks, vs = rotate(part(0, q, c.heads), cos, sin), rotate(part(q, q + kv, c.kv_heads), cos, sin), part(q + kv, q + 2 * kv, c.kv_heads)
-        if memory is not None:
-            if memory:
-                ks, vs = torch.cat([memory[0], ks], 2), torch.cat([memory[1], vs], 2)
-            memory[:] = [ks, vs]
+        if memory:
+            ks, vs = torch.cat([memory[0], ks], 2), torch.cat([memory[1], vs], 2)
+        memory[:] = [ks, vs]
         o = attend(qs, ks, vs, self.sinks, mask)
         return F.linear(o.transpose(1, 2).reshape(B, T, q), self.out, self.out_bias)
-
-
-class SwiGLU(torch.autograd.Function):
-    """Clamped SwiGLU of gpt-oss in one piece: y [N, 2 f], gate then up, -> [N, f]. By hand, because it halves the memory it walks through."""
-
-    @staticmethod
-    def forward(ctx, y, limit):
-        gate, up = y.chunk(2, -1)
-        ctx.save_for_backward(y)
-        ctx.limit = limit
-        gate = gate.clamp(max=limit)
-        return gate.mul(torch.sigmoid(1.702 * gate)).mul_(up.clamp(-limit, limit).add_(1))
-
-    @staticmethod
-    def backward(ctx, grad):
-        y, = ctx.saved_tensors
-        gate, up = y.chunk(2, -1)
-        g = gate.clamp(max=ctx.limit)
-        s = torch.sigmoid(1.702 * g)
-        u = up.clamp(-ctx.limit, ctx.limit).add_(1)
-        out = torch.empty_like(y)
-        d_gate, d_up = out.chunk(2, -1)
-        torch.mul(g * s, grad, out=d_up)
-        d_up.mul_(up.abs() <= ctx.limit)
-        torch.mul(s.mul(1 + 1.702 * g * (1 - s)).mul_(u), grad, out=d_gate)
-        d_gate.mul_(gate <= ctx.limit)
-        return out, None
 
 
 class Experts(nn.Module):
@@ -165,31 +138,14 @@ class Experts(nn.Module):
         self.down = nn.Parameter(torch.randn(c.experts, c.hidden, c.ffn) * (c.ffn * 2 * c.layers) ** -0.5)
         self.down_bias = nn.Parameter(torch.zeros(c.experts, c.hidden))
 
-    def forward(self, x, rounded: bool):
-        """x [N, hidden] -> ([N, hidden], balance loss). Rows are grouped by expert; nothing is dropped."""
+    def forward(self, x):
+        """x [N, hidden] -> ([N, hidden], balance loss)."""
         c = self.c
-        up, down = ((as_stored(w) if rounded else w).unbind(0) for w in (self.up, self.down))
-        up_bias, down_bias = self.up_bias.unbind(0), self.down_bias.unbind(0)
         logits = F.linear(x, self.router, self.router_bias)
         top, index = logits.topk(c.top_k, -1)
-        weight = top.softmax(-1)
         counts = torch.bincount(index.flatten(), minlength=c.experts)
         balance = c.experts * ((counts / index.numel()) * logits.softmax(-1).mean(0)).sum()
-        order = torch.argsort(index.flatten(), stable=True)
-        rows = order // c.top_k
-        out = []
-        for e, xe in enumerate(x[rows].split(counts.tolist())):
-            if xe.shape[0]:
-                out.append(F.linear(SwiGLU.apply(F.linear(xe, up[e], up_bias[e]), c.swiglu_limit), down[e], down_bias[e]))
-        y = torch.cat(out) * weight.flatten()[order][:, None]
-        return torch.zeros_like(x).index_add(0, rows, y), balance
-
-
-def as_stored(w: torch.Tensor) -> torch.Tensor:
-    """The values that the file will hold; the gradient passes as if they were the weights (straight through)."""
-    with torch.no_grad():
-        delta = mxfp4_round(w) - w
-    return w + delta
+        return Mixture.apply(x, top.softmax(-1), self.up, self.up_bias, self.down, self.down_bias, index, c.swiglu_limit), balance
 
 
 class Starter(nn.Module):
@@ -203,39 +159,61 @@ class Starter(nn.Module):
         self.mlp = nn.ModuleList([Experts(c) for _ in range(c.layers)])
         self.norm = nn.Parameter(torch.ones(c.hidden))
         self.output = nn.Parameter(torch.randn(c.vocab, c.hidden) * 0.5 * c.hidden ** -0.5)
-        self.rounded = False                       # experts as MXFP4 in the forward pass
         cos, sin = yarn_tables(c, 2048)
         self.register_buffer('cos', cos, persistent=False)
         self.register_buffer('sin', sin, persistent=False)
 
-    def hidden_states(self, ids: torch.Tensor, memory: list | None = None, left: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
-        """ids [B, T] -> (normed hidden [B, T, hidden], mean balance loss). With `memory` (a list per layer) ids go on where it ends;
-        `left` [B] says how many positions of padding stand before each row."""
+    @contextmanager
+    def as_stored(self):
+        """Within, the experts hold the values that the file will hold. A gradient taken there counts for the weights themselves (straight through)."""
+        kept = [(w, w.data) for m in self.mlp for w in (m.up, m.down)]
+        try:
+            for w, _ in kept:
+                w.data = torch.stack([mxfp4_round(x) for x in w.data])
+            yield
+        finally:
+            for w, data in kept:
+                w.data = data
+
+    def hidden_states(self, ids: torch.Tensor, keep: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+        """ids [B, T] -> (normed hidden [B T, hidden], mean balance loss); only the rows `keep` of them, which spares the last layer's experts the others."""
         c, (B, T) = self.c, ids.shape
-        before = memory[0][0].shape[2] if memory and memory[0] else 0
-        q, k = torch.arange(before, before + T), torch.arange(before + T)
-        distance = q[:, None] - k[None, :]
-        seen = (distance >= 0).expand(1, 1, T, before + T) if left is None else (distance >= 0) & (k >= left[:, None, None, None])
-        additive = lambda ok: F.pad(torch.zeros(ok.shape).masked_fill(~ok, -1e9), (1, 0))
-        full, window = additive(seen), additive(seen & (distance < c.window))
-        place = q.expand(1, T) if left is None else (q[None] - left[:, None]).clamp(min=0)
-        cos, sin = self.cos[place][:, None], self.sin[place][:, None]
+        cos, sin = self.cos[:T], self.sin[:T]
         x, total = F.embedding(ids, self.embed), 0.0
         for i in range(c.layers):
-            h = rms_norm(x, self.attn_norm[i], c.eps)
-            x = x + self.attn[i](h, cos, sin, window if self.attn[i].sliding else full, memory[i] if memory is not None else None)
-            h = rms_norm(x, self.mlp_norm[i], c.eps).reshape(B * T, c.hidden)
-            y, balance = self.mlp[i](h, self.rounded)
+            x = x + self.attn[i](RmsNorm.apply(x, self.attn_norm[i], c.eps), cos, sin)
+            if i == c.layers - 1:
+                x = x.reshape(B * T, c.hidden) if keep is None else x.reshape(B * T, c.hidden).index_select(0, keep)
+            h = RmsNorm.apply(x, self.mlp_norm[i], c.eps)
+            y, balance = self.mlp[i](h.reshape(-1, c.hidden))
+            x, total = x + y.view_as(x), total + balance
+        return RmsNorm.apply(x, self.norm, c.eps), total / c.layers
+
+    def go_on(self, ids: torch.Tensor, memory: list, left: torch.Tensor) -> torch.Tensor:
+        """ids [B, T] that follow on what `memory` (a list per layer) holds -> normed hidden [B, T, hidden]. `left` [B]: positions of padding before each row."""
+        c, (B, T) = self.c, ids.shape
+        before = memory[0][0].shape[2] if memory[0] else 0
+        q, k = torch.arange(before, before + T), torch.arange(before + T)
+        distance = q[:, None] - k[None, :]
+        seen = (distance >= 0) & (k >= left[:, None, None, None])
+        additive = lambda ok: F.pad(torch.zeros(ok.shape).masked_fill(~ok, -1e9), (1, 0))
+        full, window = additive(seen), additive(seen & (distance < c.window))
+        place = (q[None] - left[:, None]).clamp(min=0)
+        cos, sin = self.cos[place][:, None], self.sin[place][:, None]
+        x = F.embedding(ids, self.embed)
+        for i in range(c.layers):
+            a = self.attn[i]
+            x = x + a(RmsNorm.apply(x, self.attn_norm[i], c.eps), cos, sin, window if a.sliding else full, memory[i])
+            y, _ = self.mlp[i](RmsNorm.apply(x, self.mlp_norm[i], c.eps).reshape(B * T, c.hidden))
             x = x + y.reshape(B, T, c.hidden)
-            total = total + balance
-        return rms_norm(x, self.norm, c.eps), total / c.layers
+        return RmsNorm.apply(x, self.norm, c.eps)
 
     def logits(self, h: torch.Tensor) -> torch.Tensor:
         """hidden [..., hidden] -> [..., vocab]."""
         return F.linear(h, self.output)
 
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
-        return self.logits(self.hidden_states(ids)[0])
+        return self.logits(self.hidden_states(ids)[0]).view(*ids.shape, -1)
 
 
 @torch.no_grad()
@@ -246,7 +224,7 @@ def generate(model: Starter, prompts: list[list[int]], stop: set[int], limit: in
     ids = torch.tensor([[0] * (longest - len(p)) + p for p in prompts])
     memory, out, going = [[] for _ in range(model.c.layers)], [[] for _ in prompts], set(range(len(prompts)))
     for _ in range(limit):
-        h, _ = model.hidden_states(ids, memory, left)
+        h = model.go_on(ids, memory, left)
         ids = model.logits(h[:, -1]).argmax(-1, keepdim=True)
         for b in list(going):
             out[b].append(int(ids[b]))

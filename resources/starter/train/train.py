@@ -1,6 +1,6 @@
 """Train the starter model on generated conversations.
 Owns: schedule, batches, checkpoints, log. Refuses: deciding what the text says, writing GGUF.
-Deterministic for a seed, a number of steps and a number of threads; stopped at any time it goes on from FOLDER/checkpoint.pt as if nothing
+Deterministic for a seed and a number of steps; stopped at any time it goes on from FOLDER/checkpoint.pt as if nothing
 had happened. A file FOLDER/pause makes it wait until the file is gone; --polite leaves the processor to everybody else.
 Schedule: warm-up, constant, linear decay to zero; experts are rounded to MXFP4 in the forward pass from --round-from on.
 Usage: python train.py --checkpoint FOLDER [--steps 3800] [--threads 2] [--polite]"""
@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import time
+from contextlib import nullcontext
 from random import Random
 
 import torch
@@ -19,6 +20,8 @@ import abilities
 from data.conversations import conversation
 from data.draw import Draw
 from harmony import render
+from kernels import WordLoss
+from lanes import Lanes
 from model import Config, Starter, generate
 from optimiser import optimisers
 from overlap import HeldOut
@@ -65,19 +68,19 @@ def pad(group) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 # ---------------------------------------------------------------- loss and its measurement
-def loss_of(model: Starter, ids: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """(weighted mean cross entropy over trained tokens, expert balance loss)."""
-    h, balance = model.hidden_states(ids[:, :-1])
+def loss_of(model: Starter, ids: torch.Tensor, w: torch.Tensor, whole: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """(sum of weight * cross entropy over trained tokens, as a share of `whole`; expert balance loss)."""
     target, weight = ids[:, 1:].reshape(-1), w[:, 1:].reshape(-1)
     keep = weight.nonzero()[:, 0]                       # logits only where they are trained
-    ce = F.cross_entropy(model.logits(h.reshape(-1, h.shape[-1])[keep]), target[keep], reduction='none')
-    return (ce * weight[keep]).sum() / weight.sum(), balance
+    h, balance = model.hidden_states(ids[:, :-1], keep)
+    return WordLoss.apply(h, model.output, target[keep], weight[keep] / whole), balance
 
 
 @torch.no_grad()
 def held_out_loss(model: Starter, held) -> float:
     """Mean cross entropy of assistant tokens on conversations from templates that training does not use."""
-    return sum(loss_of(model, ids, (w == 1).float())[0].item() for ids, w in held) / len(held)
+    own = [(ids, (w == 1).float()) for ids, w in held]
+    return sum(loss_of(model, ids, w, w[:, 1:].sum())[0].item() for ids, w in own) / len(held)
 
 
 def answerer(model: Starter, tok: Tokenizer, limit: int = 220, size: int = 32):
@@ -132,7 +135,7 @@ def options():
     ap.add_argument('--seed', type=int, default=1)
     ap.add_argument('--threads', type=int, default=2)
     ap.add_argument('--held-out', help='questions whose runs of words are kept out of the training text')
-    ap.add_argument('--save-every', type=int, default=100)
+    ap.add_argument('--save-every', type=int, default=50)
     ap.add_argument('--score-every', type=int, default=500)
     ap.add_argument('--score-each', type=int, default=12, help='exercises of each kind and language')
     ap.add_argument('--polite', action='store_true', help='give way to every other process')
@@ -150,7 +153,8 @@ class Run:
         self.tok = Tokenizer.load(vocabulary)
         torch.manual_seed(a.seed)
         self.model = Starter(Config(vocab=self.tok.size))
-        self.opts = optimisers(self.model, a.lr, a.weight_decay)
+        self.lanes = Lanes(a.threads, loss_of)
+        self.opts = optimisers(self.model, a.lr, a.weight_decay, self.lanes)
         self.step = self.chunk = self.index = self.tokens = 0
         self.shared = HeldOut(a.held_out) if a.held_out else None
         if os.path.exists(self.path):
@@ -174,19 +178,17 @@ class Run:
         return batches(self.tok, self.a.seed, self.chunk, self.a.budget, self.shared)
 
     def train_on(self, ids, w) -> dict:
-        self.model.rounded = self.step >= self.a.steps * self.a.round_from
         for opt in self.opts:
             for g in opt.param_groups:
                 g['lr'] = rate(self.step, self.a)
-        ce, balance = loss_of(self.model, ids, w)
-        for p in self.model.parameters():
-            p.grad = None
-        (ce + 0.01 * balance).backward()
+        rounded = self.step >= self.a.steps * self.a.round_from
+        with self.model.as_stored() if rounded else nullcontext():
+            ce, balance = self.lanes.gradients(self.model, ids, w)
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         for opt in self.opts:
             opt.step()
         self.step, self.index, self.tokens = self.step + 1, self.index + 1, self.tokens + ids.numel()
-        return dict(step=self.step, loss=round(ce.item(), 4), balance=round(balance.item(), 3), norm=round(norm.item(), 3), tokens=self.tokens)
+        return dict(step=self.step, loss=round(ce, 4), balance=round(balance, 3), norm=round(norm.item(), 3), tokens=self.tokens)
 
 
 def main() -> None:
@@ -194,7 +196,6 @@ def main() -> None:
     os.makedirs(a.checkpoint, exist_ok=True)
     if a.polite:
         leave_room()
-    torch.set_num_threads(a.threads)
     run = Run(a)
     held = batches(run.tok, HELD_SEED, 0, a.budget, None, held=True, n=400)[:8]
     answer = answerer(run.model, run.tok)
