@@ -16,7 +16,7 @@ import { ShareKey } from './library/sharing/share-key';
 import { createShelf } from './library/sharing/shelf';
 import { isWithin } from './library/walk';
 import { appFolders, dataDirAt, dataDirPath, openDataDir, portableDataDir, type DataDir } from './app/data-dir';
-import { clearKvCache, kvCache } from './app/kv-cache';
+import { clearKvCache, kernelCache, kvCache } from './app/kv-cache';
 import { createLocations } from './app/locations';
 import { openFetching } from './app/fetching';
 import { liveSettings } from './app/live-settings';
@@ -110,6 +110,7 @@ async function buildServices(
   const store = await openStore({ path: dir.database });
   closing.push(() => store.close());
   const telemetry = createTelemetry();
+  const settings = await liveSettings(store);
   const supervisor = createSupervisor({
     spawn: options.spawn ?? forkHosts(entry('runtime')),
     remote: (ref, listener) => engines.host(ref, listener),
@@ -117,9 +118,10 @@ async function buildServices(
     store,
     ...(options.budgetBytes !== undefined && { budgetBytes: options.budgetBytes }),
     log: (level, text) => log[level](text),
+    devices: () => settings.now(),
     // Asked for at each load: the cache may have been moved.
     get load() {
-      return { ...(options.diskCache !== false && kvCache(dir)), ...options.load };
+      return { kernelCachePath: kernelCache(dir), ...(options.diskCache !== false && kvCache(dir)), ...options.load };
     },
   });
   closing.push(() => supervisor.close());
@@ -132,7 +134,6 @@ async function buildServices(
     log: (text) => log.warn(text),
   });
   closing.push(() => matrix.close());
-  const settings = await liveSettings(store);
   const fetching = await openFetching({
     dir,
     settings: settings.now,
@@ -279,11 +280,12 @@ export interface Engine {
 export function openEngine(options: EngineOptions = {}): Engine {
   const dir = dataDirAt(dataDirOf(options.dataDir));
   const shipped = resources();
+  const known = peek(dir.database);
   const supervisor = createSupervisor({
     spawn: forkHosts(entry('runtime')),
     ...(options.load && { load: options.load }),
+    devices: () => known?.settings ?? { device: 'auto', gpuRequired: false },
   });
-  const known = peek(dir.database);
   const library = createLibrary({
     own: dir.models,
     ...(known && { settings: { folders: known.settings.modelFolders, aliases: known.settings.aliases } }),

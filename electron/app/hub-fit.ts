@@ -1,15 +1,16 @@
 // Whether a file of the hub would fit this machine, and how fast it would write: what is known of its family, of models of that family
 // that are here, of the memory that is free, and of how fast models really went. It asks; supervisor/estimate.ts reckons.
 import type { Fit } from '../contract/models';
+import type { MemoryPlan } from '../contract/runtime';
 import type { FitQuestion } from '../library/hub/discover';
 import { bitsOf } from '../library/hub/quality';
 import type { Library, LibraryModel } from '../library/types';
 import { estimatedPlan, fitOfFile, paceOf, repacked, type Pace } from '../supervisor/estimate';
-import { fitOf } from '../supervisor/fit';
+import { fitOf, type Experience, type Room } from '../supervisor/fit';
 import type { Supervisor } from '../supervisor/types';
 
 export interface HubFitOptions {
-  supervisor: Pick<Supervisor, 'known' | 'room'>;
+  supervisor: Pick<Supervisor, 'known' | 'room' | 'roomFor'>;
   library: Pick<Library, 'list'>;
 }
 
@@ -20,6 +21,8 @@ const MOST_PACES = 8;
 /** One model packed in another way has about as many parameters; a file of the same length is the same. */
 const SAME_PARAMETERS = 0.02;
 const SAME_BYTES = 0.001;
+
+const speedOn = ({ readBytesPerSecond }: Room): Experience => (readBytesPerSecond ? { readBytesPerSecond } : {});
 
 const isAbout = (one: number, two: number, share: number) => Math.abs(one - two) <= share * Math.max(one, two);
 
@@ -56,18 +59,23 @@ export function hubFits({ supervisor, library }: HubFitOptions): (question: FitQ
     const bandwidth = readBytesPerSecond && {
       readBytesPerSecond: readBytesPerSecond * (await pace(readBytesPerSecond, room)),
     };
+    // A card's speed is its own: nothing of the processor's is known of it.
+    const on = async (plan: MemoryPlan, seen: Experience, decodes = true): Promise<Fit> => {
+      const there = await supervisor.roomFor(plan);
+      if (there.gpu) return fitOfFile(plan, there, decodes ? speedOn(there) : {});
+      return fitOfFile(plan, room, { ...(decodes && bandwidth), ...seen });
+    };
     const like = sibling(question, parameters);
     const seen = like && (await known(like));
     if (!like || !seen) {
       const { plan, decodes } = estimatedPlan({ ...question, parameters });
-      return fitOfFile(plan, room, { ...(decodes && bandwidth) });
+      return on(plan, {}, decodes);
     }
     const { heldBytes } = seen.experience;
     const decodeTps = isAbout(like.fileBytes, bytes, SAME_BYTES)
       ? (seen.experience.decodeTps ?? like.decodeTps)
       : undefined;
-    return fitOfFile(repacked(seen.plan, bytes), room, {
-      ...bandwidth,
+    return on(repacked(seen.plan, bytes), {
       ...(heldBytes !== undefined && { heldBytes }),
       ...(decodeTps !== undefined && { decodeTps }),
     });

@@ -18,6 +18,9 @@ export function kvCache(dir: DataDir): Pick<LoadOptions, 'diskCachePath' | 'disk
   return { diskCachePath: kvCacheFolder(dir), diskCacheBytes: kvCacheBytes(freeBytes(dir.cache)) };
 }
 
+/** Where the engine keeps what graphics drivers have compiled. */
+export const kernelCache = (dir: DataDir): string => join(dir.cache, 'kernels');
+
 export function kvCacheBytes(free: number): number {
   return Math.floor(Math.min(MOST_BYTES, free * MOST_SHARE));
 }

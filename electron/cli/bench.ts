@@ -13,6 +13,7 @@ export interface BenchOptions {
   repeat: number;
   threads?: number;
   kv?: 'f16' | 'q8';
+  device?: string;
   exact?: boolean;
   json?: boolean;
   dataDir?: string;
@@ -22,18 +23,21 @@ export interface BenchOptions {
 const WARM_UP: BenchCase = { prefill: 64, decode: 4, sequences: 1 };
 
 export async function bench(model: string, options: BenchOptions, io: Io): Promise<void> {
-  const { threads, kv, exact, dataDir } = options;
-  await withEngine({ load: { precision: precisionOf(exact), threads, kvType: kv }, dataDir }, async (engine) => {
-    const ref = await modelRef(engine, model);
-    const done = showLoading(engine, io);
-    const { loadMs, kernels } = await engine.supervisor.load(ref);
-    done();
-    await engine.supervisor.call(ref, 'bench', WARM_UP);
-    const rows: BenchRow[] = [];
-    for (const asked of cases(options)) rows.push(await measure(engine, ref, asked, options));
-    if (options.json) json(io, { kernels, load_ms: loadMs, measurements: rows });
-    else io.out(words(rows, loadMs, kernels));
-  });
+  const { threads, kv, device, exact, dataDir } = options;
+  await withEngine(
+    { load: { precision: precisionOf(exact), threads, kvType: kv, device }, dataDir },
+    async (engine) => {
+      const ref = await modelRef(engine, model);
+      const done = showLoading(engine, io);
+      const { loadMs, kernels } = await engine.supervisor.load(ref);
+      done();
+      await engine.supervisor.call(ref, 'bench', WARM_UP);
+      const rows: BenchRow[] = [];
+      for (const asked of cases(options)) rows.push(await measure(engine, ref, asked, options));
+      if (options.json) json(io, { kernels, load_ms: loadMs, measurements: rows });
+      else io.out(words(rows, loadMs, kernels));
+    },
+  );
 }
 
 function cases({ prefill, decode, sequences }: BenchOptions): BenchCase[] {

@@ -4,6 +4,7 @@ import { appVersion } from '../app';
 import { bench } from './bench';
 import { cacheClear } from './cache';
 import { check } from './check';
+import { devices } from './devices';
 import { doctor } from './doctor';
 import { load, ps, unload } from './load';
 import { logits } from './logits';
@@ -47,6 +48,7 @@ function hearthCommand(io: Io, done: Done): Command {
   addPull(program, io, done);
   addShare(program, io);
   addDoctor(program, io, done);
+  addDevices(program, io);
   addCache(program, io);
   return program;
 }
@@ -77,6 +79,7 @@ function addRun(program: Command, io: Io, done: Done): void {
     .option('--system <text>', 'instructions')
     .option('--threads <n>', 'threads of the processor', count)
     .addOption(kvType())
+    .addOption(onDevice('cpu, or an id of `hearth devices` (default: as the settings say); runs in this process'))
     .option('--exact', 'compute in 32-bit floats')
     .option('--json', 'one JSON object: text, reasoning, tokens, finish_reason, usage, timings')
     .addOption(dataDir())
@@ -90,7 +93,7 @@ function addLogits(program: Command, io: Io): void {
     .argument('<model>', 'name or path')
     .requiredOption('--tokens <file>', 'JSON array of token ids')
     .option('--exact', 'compute in 32-bit floats')
-    .addOption(choice('--device <device>', 'what computes', ['cpu', 'reference']))
+    .addOption(onDevice('cpu, reference, or an id of `hearth devices` (default: cpu)', ['cpu', 'reference']))
     .option('--threads <n>', 'threads of the processor', count)
     .addOption(kvType())
     .option('--prefill-chunk <n>', 'most tokens read in one step', count)
@@ -108,6 +111,7 @@ function addBench(program: Command, io: Io): void {
     .option('--repeat <n>', 'measurements of each, for the median', count, 3)
     .option('--threads <n>', 'threads of the processor', count)
     .addOption(kvType())
+    .addOption(onDevice('cpu, or an id of `hearth devices` (default: as the settings say)'))
     .option('--exact', 'compute in 32-bit floats')
     .option('--json', 'one JSON object')
     .addOption(dataDir())
@@ -146,6 +150,7 @@ function addMemory(program: Command, io: Io, done: Done): void {
     .argument('<model>', 'name')
     .option('--context <n>', 'tokens that a conversation may have (default: as the memory allows)', count)
     .addOption(kvType())
+    .addOption(onDevice('auto, cpu, or an id of `hearth devices` (default: as the settings say)', ['auto', 'cpu']))
     .option('--json', 'one JSON object')
     .addOption(dataDir())
     .action(async (model: string, options) => done(await load(model, options, io, interrupt())));
@@ -187,6 +192,13 @@ function addDoctor(program: Command, io: Io, done: Done): void {
     .action(async (options) => done(await doctor(options, io)));
 }
 
+function addDevices(program: Command, io: Io): void {
+  verb(program, 'devices', 'What this machine can compute with, and why something is not used.')
+    .option('--json', 'one JSON object')
+    .addOption(dataDir())
+    .action((options) => devices(options, io));
+}
+
 function addCache(program: Command, io: Io): void {
   const cache = verb(program, 'cache', 'What models have read, kept for after a restart.');
   verb(cache, 'clear', 'Forget it all. Chats stay; long ones are read again.')
@@ -200,6 +212,13 @@ function dataDir(): Option {
 
 function kvType(): Option {
   return choice('--kv <type>', 'what keys and values are kept in; q8 takes about half (default: f16)', ['f16', 'q8']);
+}
+
+function onDevice(description: string, others: readonly string[] = ['cpu']): Option {
+  return new Option('--device <device>', description).argParser((text) => {
+    if (others.includes(text) || /^vulkan:[0-9a-f]{32}$/.test(text)) return text;
+    throw new InvalidArgumentError('It must be a device that `hearth devices` lists.');
+  });
 }
 
 function choice(flags: string, description: string, values: string[]): Option {

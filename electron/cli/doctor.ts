@@ -84,11 +84,11 @@ async function machine({ supervisor }: Engine): Promise<Finding[]> {
   try {
     const { devices, notes } = await supervisor.probe.devices();
     const found = devices.map((device) => ({
-      subject: device.kind === 'gpu' ? 'Graphics card' : 'Processor',
+      subject: device.kind === 'gpu' ? 'Graphics' : 'Processor',
       ok: true,
       text: [
         device.name,
-        `${device.cores} cores`,
+        device.graphics ? `${device.graphics.type}, ${device.graphics.driver}` : `${device.cores} cores`,
         `${bytes(device.memoryFree)} of ${bytes(device.memoryTotal)} free`,
         device.features.join(' ') || 'no extensions',
       ].join(', '),

@@ -14,6 +14,7 @@ export interface MemoryOptions {
 export interface LoadCommand extends MemoryOptions {
   context?: number;
   kv?: 'f16' | 'q8';
+  device?: string;
 }
 
 const LOOK_MS = 250;
@@ -24,8 +25,9 @@ const stateOf = (server: ServerFile): Promise<AppState> => ask(server, ROUTES.st
 export async function load(model: string, options: LoadCommand, io: Io, signal: AbortSignal): Promise<number> {
   const server = await needServer(options.dataDir);
   const before = (await stateOf(server)).failed?.at;
-  const { context, kv: kvType } = options;
-  await tell(server, ROUTES.modelLoad, { model, ...(context && { context }), ...(kvType && { kvType }) });
+  const { context, kv: kvType, device } = options;
+  const wish = { ...(context && { context }), ...(kvType && { kvType }), ...(device !== undefined && { device }) };
+  await tell(server, ROUTES.modelLoad, { model, ...wish });
   const show = progressLine(io);
   for (;;) {
     if (signal.aborted) await tell(server, ROUTES.modelLoadCancel, {});
@@ -41,7 +43,10 @@ export async function load(model: string, options: LoadCommand, io: Io, signal: 
       }
       if (!active) throw new HearthError('cancelled', 'The load was given up.');
       if (options.json) json(io, active);
-      else io.out(`${active.name} is loaded, with a context of ${active.context ?? 0} tokens.\n`);
+      else
+        io.out(
+          `${active.name} is loaded, with a context of ${active.context ?? 0} tokens, on ${whereWords(active)}.\n`,
+        );
       return done(0);
     }
     await pause(LOOK_MS, undefined, { signal }).catch(() => undefined);
@@ -89,13 +94,22 @@ export async function ps(options: MemoryOptions, io: Io): Promise<void> {
   const coming = active && !loaded.some(({ name }) => name === active.name) ? [active] : [];
   const rows = [...loaded, ...coming].map(row);
   if (rows.length === 0) io.out('No model is loaded.\n');
-  else io.out(table([['NAME', 'STATE', 'CONTEXT', 'WEIGHTS', 'HELD', 'RUNNING', 'WAITING'], ...rows]));
+  else io.out(table([HEAD, ...rows]));
   if (swap) io.out(`${wordsOf(state)}, then ${swap.to} (${swap.waiting} waiting).\n`);
+}
+
+const HEAD = ['NAME', 'STATE', 'CONTEXT', 'WEIGHTS', 'HELD', 'RUNNING', 'WAITING', 'DEVICE', 'KERNELS'];
+
+function whereWords({ gpu, fallback }: ActiveModel): string {
+  if (fallback) return `the processor: ${fallback.device} failed (${fallback.code})`;
+  return gpu ?? 'the processor';
 }
 
 function row(model: ActiveModel): string[] {
   const size = (count: number | undefined) => (count === undefined ? '-' : bytes(count));
   const state = model.state === 'loading' ? `loading ${progressBar(model.fraction ?? 0)}` : model.state;
-  const { name, context, weightBytes, heldBytes, running = 0, waiting = 0 } = model;
-  return [name, state, context ? String(context) : '-', size(weightBytes), size(heldBytes), `${running}`, `${waiting}`];
+  const { name, context, weightBytes, heldBytes, running = 0, waiting = 0, kernels = '-', remote } = model;
+  const memory = [context ? String(context) : '-', size(weightBytes), size(heldBytes)];
+  const where = remote ?? (model.kernels === undefined ? '-' : whereWords(model));
+  return [name, state, ...memory, `${running}`, `${waiting}`, where, kernels];
 }

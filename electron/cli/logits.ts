@@ -8,7 +8,7 @@ import { json, type Io } from './report';
 export interface LogitsOptions {
   tokens: string;
   exact?: boolean;
-  device?: 'cpu' | 'reference';
+  device?: string;
   threads?: number;
   kv?: 'f16' | 'q8';
   prefillChunk?: number;
@@ -18,7 +18,7 @@ export interface LogitsOptions {
 
 export async function logits(model: string, options: LogitsOptions, io: Io): Promise<void> {
   const tokens = readTokens(options.tokens);
-  const { exact, device, threads, kv, prefillChunk, yarnTruncate, dataDir } = options;
+  const { exact, device = 'cpu', threads, kv, prefillChunk, yarnTruncate, dataDir } = options;
   const load = { precision: precisionOf(exact), device, threads, kvType: kv, prefillChunk, yarnTruncate };
   await withEngine({ load, dataDir }, async (engine) => {
     const ref = await modelRef(engine, model);

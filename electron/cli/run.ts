@@ -18,6 +18,7 @@ export interface RunOptions {
   system?: string;
   threads?: number;
   kv?: 'f16' | 'q8';
+  device?: string;
   exact?: boolean;
   json?: boolean;
   dataDir?: string;
@@ -39,7 +40,8 @@ export async function run(
   signal: AbortSignal,
 ): Promise<number> {
   const printer = new Printer(io, options.json ?? false);
-  const ownLoad = options.json || options.exact || options.kv !== undefined || options.threads !== undefined;
+  const { kv, threads, device } = options;
+  const ownLoad = options.json || options.exact || [kv, threads, device].some((value) => value !== undefined);
   const server = ownLoad || isPath(model) ? undefined : await runningServer(options.dataDir);
   if (server) {
     const question = { model, prompt, ...options };
@@ -59,14 +61,17 @@ async function inProcess(
   printer: Printer,
   signal: AbortSignal,
 ): Promise<void> {
-  const { exact, threads, kv, dataDir } = options;
-  await withEngine({ load: { precision: precisionOf(exact), threads, kvType: kv }, dataDir }, async (engine) => {
-    const ref = await modelRef(engine, model);
-    const done = showLoading(engine, io);
-    const loaded = await engine.supervisor.load(ref).finally(done);
-    const work = request(prompt, options, loaded.abilities.chat);
-    for await (const event of engine.supervisor.generate(ref, work, signal)) printer.event(event);
-  });
+  const { exact, threads, kv, device, dataDir } = options;
+  await withEngine(
+    { load: { precision: precisionOf(exact), threads, kvType: kv, device }, dataDir },
+    async (engine) => {
+      const ref = await modelRef(engine, model);
+      const done = showLoading(engine, io);
+      const loaded = await engine.supervisor.load(ref).finally(done);
+      const work = request(prompt, options, loaded.abilities.chat);
+      for await (const event of engine.supervisor.generate(ref, work, signal)) printer.event(event);
+    },
+  );
 }
 
 /** A model that cannot chat goes on with the text instead. */

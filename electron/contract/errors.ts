@@ -32,6 +32,7 @@ export const ERRORS = {
   },
   out_of_ram: server(507, 'Close other programs, choose a smaller model, or shorten the memory.'),
   out_of_vram: server(507, 'Close other programs, choose a smaller model, or run part of it on the processor.'),
+  device_unavailable: server(503, 'Choose another device in the settings, or let models run on the processor.'),
   device_lost: server(503, 'Hearth restarts the model by itself; update the graphics driver if this happens again.'),
   context_length_exceeded: invalid(400, 'Shorten the text, start a new chat, or choose a model with a longer context.'),
   invalid_request: invalid(400, 'Correct the request and send it again.'),

@@ -90,6 +90,8 @@ export const fit = z.object({
   /** What remains (≥ 0), or is lacking (< 0). */
   spareBytes: z.number(),
   device: z.enum(['ram', 'vram']),
+  /** Name of the graphics device that it would run on; absent: the processor. */
+  gpu: z.string().optional(),
   /** From measured bandwidth, or from use here where `measured`. */
   decodeTps: z.number().optional(),
   measured: z.boolean(),
@@ -98,7 +100,51 @@ export const fit = z.object({
 });
 export type Fit = z.infer<typeof fit>;
 
-/** GET /hearth/v1/models/plan?model=NAME: the three automatic choices of the load dialog, best first, and what is loaded by default. */
+/** Where the parts of a model go: all in one place, or layers and experts apart. The page has a sentence for each kind. */
+export const placementKind = z.enum([
+  'gpu',
+  'experts_in_ram',
+  'layers_in_ram',
+  'layers_and_experts_in_ram',
+  'layer_split',
+  'tensor_parallel',
+  'gpus_and_ram',
+  'cpu',
+]);
+export type PlacementKind = z.infer<typeof placementKind>;
+
+/** What one device has of a model, in bytes. */
+export const placementShare = z.object({
+  device: z.string(),
+  name: z.string(),
+  kind: z.enum(['gpu', 'cpu']),
+  /** Layers whose attention is here; of a layer shared out, `fraction` of it. */
+  layers: z.int(),
+  fraction: z.number(),
+  /** Experts that are here, of all its layers. */
+  experts: z.int(),
+  weightBytes: z.number(),
+  kvBytes: z.number(),
+  scratchBytes: z.number(),
+});
+export type PlacementShare = z.infer<typeof placementShare>;
+
+export const placement = z.object({
+  kind: placementKind,
+  /** The engine can carry it out. */
+  runs: z.boolean(),
+  shares: z.array(placementShare),
+  decodeTps: z.number(),
+  /** Left of the device that has least left, and of the machine's memory where it is used. */
+  spareBytes: z.number(),
+});
+export type Placement = z.infer<typeof placement>;
+
+/** Why a model is loaded where it is: it was named, is expected to be fastest, there is no card, none has room for it, one is required. */
+export const deviceWhy = z.enum(['chosen', 'fastest', 'no_gpu', 'too_small', 'required']);
+export type DeviceWhy = z.infer<typeof deviceWhy>;
+
+/** GET /hearth/v1/models/plan?model=NAME&device=ID (absent: where it would be loaded by itself): the three automatic choices of the load dialog, best first, and what is loaded by default. */
 export const loadChoice = z.object({
   id: z.enum(['balanced', 'long_memory', 'small']),
   context: z.int(),
@@ -112,6 +158,12 @@ export const loadPlan = z.object({
   recommended: loadChoice.shape.id,
   /** Models that must be unloaded first, by name. */
   unloads: z.array(z.string()),
+  /** What it would be loaded onto, 'cpu' or a graphics device, and why; and what could be named instead. */
+  device: z.string().optional(),
+  why: deviceWhy.optional(),
+  /** Of the recommended choice, where it fits there. */
+  placement: placement.optional(),
+  devices: z.array(z.object({ id: z.string(), name: z.string().optional() })).default([]),
   /** Name of the engine elsewhere that has it: it takes nothing of this machine's memory, and there is nothing to choose. */
   remote: z.string().optional(),
 });

@@ -1,7 +1,7 @@
 // The app's own API under /hearth/v1: what the page and the CLI exchange with main, always behind the app's token.
 import { z } from 'zod';
 import { effort, finishReason, timings, usage } from './chat';
-import { errorShape } from './errors';
+import { errorCodes, errorShape } from './errors';
 import { download, fit, folderKind, regression, verification } from './models';
 import { abilities, device, loadPhase, modelInfo } from './runtime';
 
@@ -44,6 +44,11 @@ export const activeModel = z.object({
   abilities: abilities.optional(),
   context: z.int().optional(),
   kernels: z.string().optional(),
+  /** What it computes on: 'cpu', or a graphics device with its name. */
+  device: z.string().optional(),
+  gpu: z.string().optional(),
+  /** Its device failed, and how: it runs on the processor instead. */
+  fallback: z.object({ device: z.string(), code: z.enum(errorCodes) }).optional(),
   defaultTemperature: z.number().optional(),
   /** Name of the remote engine that has it. */
   remote: z.string().optional(),
@@ -91,7 +96,10 @@ export const appState = z.object({
     weightBytes: z.number(),
     systemTotal: z.number(),
     systemFree: z.number(),
+    /** 'vram': of the card that the model in the foreground is on. */
     device: z.enum(['ram', 'vram']),
+    /** Of that card: taken by the engine, and by others; and how much there is. */
+    card: z.object({ engineBytes: z.number(), otherBytes: z.number(), totalBytes: z.number() }).optional(),
   }),
   /** Tokens per second now (0 when idle) and of the last answer. */
   decodeTps: z.number(),
@@ -106,10 +114,14 @@ export const appState = z.object({
 });
 export type AppState = z.infer<typeof appState>;
 
+/** 'auto', 'cpu', or the id of a graphics device. */
+export const deviceName = z.string().regex(/^(auto|cpu|vulkan:[0-9a-f]{32})$/);
+
 export const loadRequest = z.object({
   model: z.string(),
   context: z.int().min(0).optional(),
   kvType: z.enum(['auto', 'f16', 'q8']).optional(),
+  device: deviceName.optional(),
 });
 export type LoadRequest = z.infer<typeof loadRequest>;
 
@@ -177,6 +189,10 @@ export const settings = z.object({
   aliases: z.record(z.string(), z.string()).default({}),
   /** Minutes without a request after which a model is unloaded; 0: never. */
   idleUnloadMinutes: z.int().min(0).default(0),
+  /** Where models are loaded, where a load does not say it. */
+  device: deviceName.default('auto'),
+  /** Models are never loaded on the processor, and never come back there when a card fails. */
+  gpuRequired: z.boolean().default(false),
 });
 export type Settings = z.infer<typeof settings>;
 /** `hubToken` is stored apart from the settings; an empty one takes it away. Folders and aliases have routes of their own. */

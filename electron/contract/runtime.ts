@@ -9,7 +9,11 @@ export const ENVIRONMENT = { parent: 'HEARTH_PARENT', addon: 'HEARTH_ADDON' } as
 
 export const loadOptions = z.object({
   path: z.string(),
-  device: z.enum(['cpu', 'reference']).default('cpu'),
+  /** 'cpu', 'reference', or the id of a graphics device as `devices` gives it. */
+  device: z
+    .string()
+    .regex(/^(cpu|reference|vulkan:[0-9a-f]{32})$/)
+    .default('cpu'),
   precision: z.enum(['fast', 'exact']).default('fast'),
   /** What keys and values are kept in: q8 is about half of f16. 'auto': f16, and 32-bit floats in exact. */
   kvType: z.enum(['auto', 'f16', 'q8']).default('auto'),
@@ -25,6 +29,8 @@ export const loadOptions = z.object({
   /** A folder, and its bound in bytes, for what a restart shall find; empty or 0: none. */
   diskCachePath: z.string().default(''),
   diskCacheBytes: z.number().min(0).default(0),
+  /** A folder for what graphics drivers have compiled; empty: none. */
+  kernelCachePath: z.string().default(''),
 });
 export type LoadOptions = z.infer<typeof loadOptions>;
 
@@ -62,6 +68,8 @@ export const loaded = z.object({
   /** Name of the engine elsewhere that has it; its address is then in `kernels`, and `model.modelId` is 'remote'. */
   remote: z.string().optional(),
   kernels: z.string(),
+  /** Id of the device that computes. */
+  device: z.string().optional(),
   precision: z.enum(['fast', 'exact']),
   /** What keys and values are kept in. */
   kvType: z.enum(['f32', 'f16', 'q8']).optional(),
@@ -74,14 +82,37 @@ export type Loaded = z.infer<typeof loaded>;
 export const loadPhase = z.enum(['open', 'weights', 'tokenizer', 'warmup']);
 export type LoadPhase = z.infer<typeof loadPhase>;
 
+/** What only a graphics device has. 'software': it computes on the processor, and is used only where somebody names it. */
+export const graphics = z.object({
+  type: z.enum(['discrete', 'integrated', 'virtual', 'software', 'other']),
+  uuid: z.string(),
+  /** "0000:01:00.0"; empty where the driver does not tell. */
+  pci: z.string(),
+  driver: z.string(),
+  /** Of Vulkan, "1.3". */
+  api: z.string(),
+  /** Its memory is the machine's. */
+  unified: z.boolean(),
+  /** The driver tells what others take; else the free memory is a guess. */
+  budgetKnown: z.boolean(),
+  /** Bytes. `budget`: what a process may use of it; `used`: by the process that looked. */
+  heaps: z.array(z.object({ bytes: z.number(), budget: z.number(), used: z.number(), local: z.boolean() })),
+  /** What it could do and is not used, with the reason. */
+  off: z.array(z.object({ feature: z.string(), reason: z.string() })),
+});
+export type Graphics = z.infer<typeof graphics>;
+
 export const device = z.object({
+  /** "cpu", or one that stays the same across restarts. */
   id: z.string(),
   name: z.string(),
   kind: z.enum(['cpu', 'gpu']),
   memoryTotal: z.number(),
   memoryFree: z.number(),
+  /** In use. */
   features: z.array(z.string()),
   cores: z.int(),
+  graphics: graphics.optional(),
 });
 export type Device = z.infer<typeof device>;
 
@@ -91,6 +122,8 @@ export const stats = z.object({
   kvBytesUsed: z.number(),
   kvBytesTotal: z.number(),
   scratchBytes: z.number(),
+  /** Taken of a graphics device's memory, weights and KV included. */
+  deviceBytes: z.number().default(0),
   /** Of the runtime's process. */
   rssBytes: z.number(),
   rssAnonBytes: z.number(),
@@ -227,6 +260,17 @@ export const machineLimits = z.object({
 export type MachineLimits = z.infer<typeof machineLimits>;
 
 /**
+ * The weights by what is done with them, in bytes: what a placement can put apart. Of `embedding` a token reads one row; `output` is read
+ * whole for each (an embedding that serves as the output matrix is counted there). `shared`: everything of a layer but its experts.
+ */
+export const modelParts = z.object({
+  embedding: z.number(),
+  output: z.number(),
+  layers: z.array(z.object({ shared: z.number(), experts: z.number(), group: z.int() })),
+});
+export type ModelParts = z.infer<typeof modelParts>;
+
+/**
  * What a load takes of the memory, before it is tried. Weights are mapped; scratch is what a full step holds. Of the conversation, blocks
  * of `blockTokens` positions are held for each layer group (supervisor/fit.ts counts them): `windows` has a group's reach, 0: everything.
  */
@@ -234,8 +278,11 @@ export const memoryPlan = z.object({
   model: modelInfo,
   weightBytes: z.number(),
   scratchBytes: z.number(),
+  /** The same on a graphics device. */
+  deviceScratchBytes: z.number(),
   /** Of the weights, what writing one token reads. */
   decodeBytes: z.number(),
+  parts: modelParts,
   kv: z.object({
     blockTokens: z.int(),
     prefillRows: z.int(),

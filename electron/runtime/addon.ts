@@ -98,10 +98,25 @@ export interface NativeMemoryPlan {
   tensors: NativeTensorInfo[];
   weightBytes: number;
   scratchBytes: number;
+  deviceScratchBytes: number;
+  /** Of each layer, an index into `windows`. */
+  layerGroups: number[];
   blockTokens: number;
   prefillRows: number;
   windows: number[];
   blockBytes: { f16: number; q8: number };
+}
+
+export interface NativeGraphics {
+  type: 'discrete' | 'integrated' | 'virtual' | 'software' | 'other';
+  uuid: string;
+  pci: string;
+  driver: string;
+  api: string;
+  unified: boolean;
+  budgetKnown: boolean;
+  heaps: { bytes: number; budget: number; used: number; local: boolean }[];
+  off: { feature: string; reason: string }[];
 }
 
 export interface NativeDevice {
@@ -112,6 +127,7 @@ export interface NativeDevice {
   memoryFree: number;
   features: string[];
   cores: number;
+  graphics?: NativeGraphics;
 }
 
 export interface NativeDevices {
@@ -121,7 +137,7 @@ export interface NativeDevices {
 
 export interface NativeLoadOptions {
   modelPath: string;
-  /** 'cpu' (default) or 'reference'. */
+  /** 'cpu' (default), 'reference', or the id of a graphics device. */
   device?: string;
   precision?: 'exact' | 'fast';
   /** 'auto' (default): float32 in exact, f16 in fast. Exact refuses the others. */
@@ -142,6 +158,8 @@ export interface NativeLoadOptions {
   /** A folder, and its bound, for blocks that a restart shall find. */
   diskCachePath?: string;
   diskCacheBytes?: number;
+  /** A folder for what graphics drivers have compiled. */
+  kernelCachePath?: string;
 }
 
 export interface NativeSampling {
@@ -245,6 +263,7 @@ export interface NativeStats {
   kvBytesUsed: number;
   kvBytesTotal: number;
   scratchBytes: number;
+  deviceBytes: number;
   /** Used by running requests; cached: used by nobody, can be found again or taken; free: the rest. */
   blocksUsed: number;
   blocksCached: number;

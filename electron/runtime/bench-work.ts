@@ -2,15 +2,12 @@
 // decode. Pure; what the machine can do is measured elsewhere.
 import type { BenchResult } from '../contract/runtime';
 import type { NativeInspection, NativeTensorInfo } from './addon';
+import { EMBEDDING, EXPERTS, OUTPUT } from './model-parts';
 
 type Sized = Pick<NativeInspection, 'kvBytesPerToken'> & {
   tensors: Pick<NativeTensorInfo, 'name' | 'shape' | 'bytes'>[];
   model: Pick<NativeInspection['model'], 'experts' | 'expertsUsed'>;
 };
-
-const EXPERTS = /exps|experts/;
-const EMBEDDING = /(^|\.)(token_embd|embed_tokens)\.weight$/;
-const OUTPUT = /(^|\.)(output|lm_head)\.weight$/;
 
 /**
  * Prefill: two operations for every weight that a token meets; the output matrix is left out, for only a prompt's last token needs it, and

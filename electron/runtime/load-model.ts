@@ -10,6 +10,9 @@ import { PromptThread } from './prompt-thread';
 import { createTokenizer } from './tokenizer';
 import { tokenizerSource } from './tokenizer-source';
 
+const GRAPHICS_GAP_MS = 150;
+const isGraphics = (device: string) => device.startsWith('vulkan');
+
 export interface LoadContext {
   addon: Addon;
   /** The module that serves prompts in a thread. */
@@ -18,13 +21,18 @@ export interface LoadContext {
   emit(events: GenerationEvent[]): void;
 }
 
+/** A device that is fast enough lets nobody's stream wait for a prompt as long as a processor must. */
+const gapOf = (device: string) => (isGraphics(device) ? { streamGapMs: GRAPHICS_GAP_MS } : {});
+
 /** Throws HearthError, with nothing left behind. */
 export async function loadModel(options: FullParams<'load'>, context: LoadContext): Promise<ModelSession> {
   const begun = performance.now();
   const { addon } = context;
   const { path, ...rest } = options;
   context.onProgress('open', 0);
-  const load = addon.load({ modelPath: path, ...rest }, (phase, fraction) => context.onProgress(phase, fraction));
+  const load = addon.load({ modelPath: path, ...rest, ...gapOf(rest.device) }, (phase, fraction) =>
+    context.onProgress(phase, fraction),
+  );
   load.engine.catch(() => undefined);
   let prompts: PromptThread | undefined;
   try {
@@ -44,7 +52,7 @@ async function assemble(
   inspection: NativeInspection,
   prompts: PromptThread,
   context: LoadContext,
-  { begun, precision, kvType }: Pick<FullParams<'load'>, 'precision' | 'kvType'> & { begun: number },
+  { begun, device, precision, kvType }: Pick<FullParams<'load'>, 'device' | 'precision' | 'kvType'> & { begun: number },
 ): Promise<ModelSession> {
   const { addon } = context;
   const tokenizer = createTokenizer(tokenizerSource(inspection.tokenizer));
@@ -57,6 +65,7 @@ async function assemble(
     abilities: traits.abilities,
     context: info.context,
     kernels: info.kernels,
+    device,
     precision,
     kvType: kvType !== 'auto' ? kvType : precision === 'exact' ? 'f32' : 'f16',
     engineBuild: info.build,

@@ -6,6 +6,7 @@ import { workOf } from './bench-work';
 import { HostLink, type Handlers } from './host-link';
 import { loadModel } from './load-model';
 import type { ModelSession } from './model-session';
+import { partsOf } from './model-parts';
 import { abilitiesOf } from './model-traits';
 import { watchParent } from './parent-watch';
 import type { HostPort } from './port';
@@ -93,12 +94,11 @@ class Service {
   }
 
   private async plan({ path, prefillChunk }: { path: string; prefillChunk: number }) {
-    const { model, tensors, weightBytes, scratchBytes, ...kv } = await this.addon().planMemory({
-      modelPath: path,
-      prefillChunk,
-    });
+    const planned = await this.addon().planMemory({ modelPath: path, prefillChunk });
+    const { model, tensors, weightBytes, scratchBytes, deviceScratchBytes, layerGroups, ...kv } = planned;
+    const parts = partsOf({ tensors, layerGroups });
     const { decodeBytes } = workOf({ model, tensors, kvBytesPerToken: 0 }, { prefill: 0, sequences: 1 });
-    return { model, weightBytes, scratchBytes, decodeBytes, kv };
+    return { model, weightBytes, scratchBytes, deviceScratchBytes, decodeBytes, parts, kv };
   }
 
   /** `inspect` without the list of tensors: main looks at every file of a folder, and would get thousands of entries each. */

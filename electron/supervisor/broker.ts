@@ -26,6 +26,8 @@ export interface Ask {
   kvMax: number;
   /** Of the weights, what may lack room where nothing else can be done. */
   coldBytes: number;
+  /** Of the machine's memory, where the model goes onto a card. */
+  hostBytes: number;
 }
 
 export interface Grant {
@@ -69,6 +71,29 @@ export function place(ask: Ask, tenants: readonly Tenant[], limit: number): Plac
   if (busy.length > 0) return { kind: 'wait', paths: busy.map(({ path }) => path) };
   if (leaving.length > 0) return { kind: 'evict', paths: leaving.map(({ path }) => path) };
   return { kind: 'grant', kvBytes: ask.kvMin, shrink: [] };
+}
+
+/** What the process of a model on a card asks of the machine's memory. */
+export const besides = ({ path, hostBytes }: Ask): Ask => ({
+  path,
+  weightBytes: 0,
+  heldBytes: hostBytes,
+  kvMin: 0,
+  kvMax: 0,
+  coldBytes: 0,
+  hostBytes: 0,
+});
+
+/** Of two memories that a model needs both of: what holds for the one that lets it in later. Its conversations are in the first. */
+export function both(first: Placement, second: Placement): Placement {
+  const of = (kind: Placement['kind']) => [first, second].filter((placement) => placement.kind === kind);
+  const paths = (all: Placement[]) => [...new Set(all.flatMap((each) => ('paths' in each ? each.paths : [])))];
+  const [refused] = of('refuse');
+  if (refused) return refused;
+  if (of('wait').length > 0) return { kind: 'wait', paths: paths(of('wait')) };
+  if (of('evict').length > 0) return { kind: 'evict', paths: paths(of('evict')) };
+  if (first.kind !== 'grant' || second.kind !== 'grant') return first;
+  return { ...first, shrink: [...first.shrink, ...second.shrink] };
 }
 
 /** Grants that free `bytes`, taken from the least recently used first; undefined where shrinking alone is not enough. */

@@ -1,7 +1,7 @@
 // What a model that is not here would take of the memory: a plan made of the size of its file and of what is known of its family. Pure.
 // Where the file is here, the probe's plan is used instead: nothing of this is ever promised to a load.
 import type { Fit } from '../contract/models';
-import type { MemoryPlan } from '../contract/runtime';
+import type { MemoryPlan, ModelParts } from '../contract/runtime';
 import { fitOf, type Experience, type Room } from './fit';
 
 /** What a family's card says of its models. */
@@ -34,6 +34,8 @@ const F16_BYTES = 2;
 const Q8_BYTES = 34 / 32;
 /** Working space for each number of the residual stream, with 512 rows: the widths of a layer's other buffers follow it. */
 const SCRATCH_BYTES = 48e3;
+const DEVICE_SCRATCH_BYTES = 40e3;
+const LOGITS_BYTES = 34e6;
 const MXFP4_BITS = 4.25;
 
 /** Of families that no card here describes: a conversation grows about with the root of the model's size, and its width with the third. */
@@ -52,15 +54,34 @@ function usualShape(parameters: number): ModelShape {
 }
 
 /** Of the file, what writing one token reads; undefined where nobody here knows how much of it the experts are. */
-function decodeBytesOf({ bytes, quantization, parameters, architecture, shape }: FileFacts): number | undefined {
+function decodeBytesOf(facts: FileFacts): number | undefined {
+  const { bytes, architecture, shape } = facts;
   if (!shape) return /moe/i.test(architecture ?? '') ? undefined : bytes;
-  const { experts, vocabulary, hidden, tied } = shape;
+  const { expertBytes, embedding } = weightsOf(facts, shape);
+  const { experts } = shape;
+  return (experts ? (expertBytes * experts.used) / experts.count : 0) + bytes - expertBytes - embedding;
+}
+
+/** `embedding`: what is read one row at a time; 0 where the table is the output matrix, too. */
+function weightsOf({ bytes, quantization, parameters }: FileFacts, { experts, vocabulary, hidden, tied }: ModelShape) {
   const bits = /^MXFP4/.test(quantization) ? MXFP4_BITS : (bytes * 8) / parameters;
   const expertBytes = experts ? Math.min(bytes, (experts.parameters * bits) / 8) : 0;
   const others = Math.max(1, parameters - (experts?.parameters ?? 0));
   const rest = bytes - expertBytes;
-  const embedding = tied ? 0 : Math.min(rest, (rest * vocabulary * hidden) / others);
-  return (experts ? (expertBytes * experts.used) / experts.count : 0) + rest - embedding;
+  const table = Math.min(rest / 2, (rest * vocabulary * hidden) / others);
+  return { expertBytes, table, embedding: tied ? 0 : Math.min(rest, (rest * vocabulary * hidden) / others) };
+}
+
+function partsOf(facts: FileFacts, shape: ModelShape): ModelParts {
+  const { layers, windows } = shape;
+  const { expertBytes, table, embedding } = weightsOf(facts, shape);
+  const shared = Math.max(0, facts.bytes - expertBytes - table - embedding) / layers;
+  const group = (layer: number) => layer % windows.length;
+  return {
+    embedding,
+    output: table,
+    layers: Array.from({ length: layers }, (_, i) => ({ shared, experts: expertBytes / layers, group: group(i) })),
+  };
 }
 
 /** `decodes`: false where nothing can be said of the speed. */
@@ -90,7 +111,9 @@ export function estimatedPlan(facts: FileFacts): { plan: MemoryPlan; decodes: bo
     },
     weightBytes: bytes,
     scratchBytes: SCRATCH_BYTES * hidden,
+    deviceScratchBytes: DEVICE_SCRATCH_BYTES * hidden + LOGITS_BYTES,
     decodeBytes: decodeBytes ?? bytes,
+    parts: partsOf(facts, shape),
     kv: {
       blockTokens: BLOCK_TOKENS,
       prefillRows: PREFILL_ROWS,
@@ -104,7 +127,13 @@ export function estimatedPlan(facts: FileFacts): { plan: MemoryPlan; decodes: bo
 /** The plan of a model that is here, for the same model packed in another way: only its weights differ. */
 export function repacked(plan: MemoryPlan, bytes: number): MemoryPlan {
   const share = bytes / Math.max(1, plan.weightBytes);
-  return { ...plan, weightBytes: bytes, decodeBytes: plan.decodeBytes * share };
+  const { embedding, output, layers } = plan.parts;
+  const parts: ModelParts = {
+    embedding: embedding * share,
+    output: output * share,
+    layers: layers.map((layer) => ({ ...layer, shared: layer.shared * share, experts: layer.experts * share })),
+  };
+  return { ...plan, weightBytes: bytes, decodeBytes: plan.decodeBytes * share, parts };
 }
 
 /** A model whose speed was measured here, and what was expected of it. */

@@ -1,17 +1,23 @@
 // Will it fit: what a model takes of the memory with a context, what that leaves, how fast it would write, and which contexts to offer.
 // Pure: sizes come from the probe's plan, free memory and bandwidth from whoever asks. It loads nothing and grants nothing (broker.ts).
 import type { Fit, LoadChoice, Verdict } from '../contract/models';
-import type { MemoryPlan } from '../contract/runtime';
+import type { Graphics, MemoryPlan } from '../contract/runtime';
 
 export type KvType = 'f16' | 'q8';
 
-/** Of the machine's memory, never given away. */
+/** Of the machine's memory, and of a graphics device's, never given away. */
 export const RESERVE_BYTES = 1e9;
+export const GPU_RESERVE_BYTES = 512e6;
 /** With less to spare than this, what other programs do next decides. */
 const TIGHT_BYTES = 5e8;
 /** A runtime without its engine: the process, and what its vocabulary becomes in the two threads that tokenize. As measured. */
 const PROCESS_BYTES = 45e6;
 const VOCABULARY_BYTES = 500;
+/** What a graphics driver takes in the process that uses it. */
+const DRIVER_BYTES = 100e6;
+/** On a graphics device rows are padded, and memory is taken in blocks of which a little stays empty. */
+const DEVICE_SHARE = 0.01;
+const DEVICE_BLOCK_BYTES = 64e6;
 /** Of the weights of a model that uses few of its experts at a time, so many may stay on the disk and it still answers at a fair speed. */
 const COLD_SHARE = 0.25;
 /** What decoding gets of the bandwidth that plain reading gets, and what a disk gives of weights that find no room. */
@@ -20,21 +26,43 @@ const DISK_BYTES_PER_SECOND = 1e9;
 /** A conversation of this length is what the expected speed is told for. */
 const SPOKEN_TOKENS = 2048;
 /** Where nobody asks for a context: at least so much, and of the memory at most this share for conversations. */
-const LEAST_CONTEXT = 16_384;
+export const LEAST_CONTEXT = 16_384;
 const KV_SHARE = 1 / 4;
+/** A card's memory is there for little else. */
+const CARD_KV_SHARE = 3 / 4;
 
+/** A memory that a model can be loaded into: the machine's, or that of `gpu`. */
 export interface Room {
   totalBytes: number;
   /** Free now, or freed by unloading what is ours to unload. */
   freeBytes: number;
   /** Of that, what our own models hold now. */
   ownBytes: number;
+  readBytesPerSecond?: number;
+  gpu?: Gpu;
 }
+
+export interface Gpu {
+  id: string;
+  name: string;
+  type: Graphics['type'];
+  /** Its memory is the machine's. */
+  unified: boolean;
+}
+
+export const kvShareOf = (gpu: Gpu | undefined): number => (gpu && !gpu.unified ? CARD_KV_SHARE : KV_SHARE);
+
+export const reserveOf = ({ gpu }: Room): number => (gpu && !gpu.unified ? GPU_RESERVE_BYTES : RESERVE_BYTES);
+
+/** What models may take of it. */
+export const usableBytes = (room: Room): number => Math.max(0, room.freeBytes - reserveOf(room));
 
 /** What is known of this model from use here; and of the machine. */
 export interface Experience {
   /** Held beside weights and conversation, at the most. */
   heldBytes?: number;
+  /** On a graphics device: everything of the model but the conversation. */
+  deviceBytes?: number;
   decodeTps?: number;
   readBytesPerSecond?: number;
 }
@@ -68,6 +96,36 @@ export function heldBytesOf(plan: MemoryPlan, experience: Experience = {}): numb
   return experience.heldBytes ?? PROCESS_BYTES + VOCABULARY_BYTES * plan.model.vocabulary + plan.scratchBytes;
 }
 
+/** The same on a graphics device, without the process. */
+export function deviceHeldBytesOf(plan: MemoryPlan, { deviceBytes }: Experience = {}): number {
+  const { weightBytes, deviceScratchBytes } = plan;
+  if (deviceBytes !== undefined) return Math.max(0, deviceBytes - weightBytes);
+  return deviceScratchBytes + weightBytes * DEVICE_SHARE + DEVICE_BLOCK_BYTES;
+}
+
+/** What a load takes of the memory that it computes in, and of the machine's beside that. */
+export interface Load {
+  weightBytes: number;
+  /** Working space; on the processor the process as well. */
+  heldBytes: number;
+  /** Of the machine's memory, where the model is elsewhere. */
+  hostBytes: number;
+  /** Of the weights, what may lack room where nothing else can be done. */
+  coldBytes: number;
+}
+
+export function loadOf(plan: MemoryPlan, gpu: Gpu | undefined, experience: Experience = {}): Load {
+  const { weightBytes } = plan;
+  if (!gpu)
+    return { weightBytes, heldBytes: heldBytesOf(plan, experience), hostBytes: 0, coldBytes: coldBytesOf(plan) };
+  const process = experience.heldBytes ?? PROCESS_BYTES + VOCABULARY_BYTES * plan.model.vocabulary + DRIVER_BYTES;
+  const heldBytes = deviceHeldBytesOf(plan, experience);
+  // Of one memory there is one sum.
+  return gpu.unified
+    ? { weightBytes, heldBytes: heldBytes + process, hostBytes: 0, coldBytes: 0 }
+    : { weightBytes, heldBytes, hostBytes: process, coldBytes: 0 };
+}
+
 /** Bytes of the weights that may lack room. A model that reads all of its weights for each token needs them all. */
 export function coldBytesOf({ model, weightBytes }: MemoryPlan): number {
   return model.experts > model.expertsUsed ? weightBytes * COLD_SHARE : 0;
@@ -79,10 +137,11 @@ export function automaticKv(
   kvType: KvType,
   bytes: number,
   slots: number,
+  share = KV_SHARE,
 ): { min: number; max: number } {
   const min = kvBytesOf(plan, Math.min(plan.model.context, LEAST_CONTEXT), kvType);
   const most = kvBytesOf(plan, plan.model.context, kvType) * slots;
-  return { min, max: Math.max(min, Math.min(most, bytes * KV_SHARE)) };
+  return { min, max: Math.max(min, Math.min(most, bytes * share)) };
 }
 
 export function fitOf(
@@ -92,28 +151,28 @@ export function fitOf(
   experience: Experience = {},
 ): Fit {
   const kvBytes = kvBytesOf(plan, context, kvType);
-  const scratchBytes = heldBytesOf(plan, experience);
-  const usable = Math.max(0, room.freeBytes - RESERVE_BYTES);
-  const spareBytes = usable - plan.weightBytes - kvBytes - scratchBytes;
+  const { weightBytes, heldBytes, coldBytes } = loadOf(plan, room.gpu, experience);
+  const spareBytes = usableBytes(room) - weightBytes - kvBytes - heldBytes;
   return {
-    verdict: verdictOf(plan, spareBytes),
+    verdict: verdictOf(coldBytes, spareBytes),
     context,
-    weightBytes: plan.weightBytes,
+    weightBytes,
     kvBytes,
-    scratchBytes,
+    scratchBytes: heldBytes,
     otherBytes: Math.max(0, room.totalBytes - room.freeBytes),
     freeBytes: room.freeBytes,
     totalBytes: room.totalBytes,
     spareBytes,
-    device: 'ram',
+    device: room.gpu && !room.gpu.unified ? 'vram' : 'ram',
+    ...(room.gpu && { gpu: room.gpu.name }),
     ...speedOf(plan, kvType, spareBytes, experience),
     measured: experience.decodeTps !== undefined,
   };
 }
 
-function verdictOf(plan: MemoryPlan, spareBytes: number): Verdict {
+function verdictOf(coldBytes: number, spareBytes: number): Verdict {
   if (spareBytes >= TIGHT_BYTES) return 'fits';
-  return spareBytes >= -coldBytesOf(plan) ? 'tight' : 'too_big';
+  return spareBytes >= -coldBytes ? 'tight' : 'too_big';
 }
 
 /** Tokens per second: every token reads its weights and the conversation once, and from the disk what finds no room. */
@@ -139,8 +198,9 @@ export function choicesOf(
   room: Room,
   experience: Experience = {},
 ): { choices: LoadChoice[]; recommended: LoadChoice['id'] } {
-  const left = Math.max(0, room.freeBytes - RESERVE_BYTES - heldBytesOf(plan, experience) - plan.weightBytes);
-  const usual = contextWithin(plan, automaticKv(plan, 'f16', left, 1).max, 'f16');
+  const { weightBytes, heldBytes } = loadOf(plan, room.gpu, experience);
+  const left = Math.max(0, usableBytes(room) - heldBytes - weightBytes);
+  const usual = contextWithin(plan, automaticKv(plan, 'f16', left, 1, kvShareOf(room.gpu)).max, 'f16');
   const wanted: Omit<LoadChoice, 'fit'>[] = [
     { id: 'balanced', context: usual, kvType: 'f16' },
     { id: 'long_memory', ...longest(plan, left) },

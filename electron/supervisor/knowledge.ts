@@ -13,8 +13,10 @@ const BANDWIDTH = 'bandwidth';
 
 /** What a load was seen to take. */
 export interface Seen {
-  /** Beside weights and conversation, at the most. */
+  /** Of the machine's memory, beside weights and conversation, at the most. */
   heldBytes: number;
+  /** Of a graphics device's: everything but the conversation. */
+  deviceBytes?: number;
   /** Whether it has read a whole chunk of a prompt: before that it has not held what it will. */
   worked: boolean;
   decodeTps: number;
@@ -41,33 +43,45 @@ export class Knowledge {
     return plan;
   }
 
-  async experience({ model: { modelId } }: MemoryPlan): Promise<Experience> {
-    const seen = this.seen.get(modelId);
-    const known = seen?.worked ? seen : ((await this.remembered(modelId)) ?? seen);
+  /** On the processor, or on a graphics device. */
+  async experience(plan: MemoryPlan, device?: string): Promise<Experience> {
+    const subject = subjectOf(plan, device);
+    const seen = this.seen.get(subject);
+    const known = seen?.worked ? seen : ((await this.remembered(subject)) ?? seen);
     const decodeTps = seen?.decodeTps || known?.decodeTps;
-    return { ...(known?.worked && { heldBytes: known.heldBytes }), ...(decodeTps && { decodeTps }) };
+    const { heldBytes, deviceBytes } = known?.worked ? known : {};
+    return {
+      ...(heldBytes !== undefined && { heldBytes }),
+      ...(deviceBytes !== undefined && { deviceBytes }),
+      ...(decodeTps && { decodeTps }),
+    };
   }
 
-  private async remembered(modelId: string): Promise<Seen | undefined> {
-    const [latest] = (await this.store?.measurements(LOAD, modelId)) ?? [];
-    const { heldBytes, decodeTps } = (latest?.values ?? {}) as Partial<Seen>;
+  private async remembered(subject: string): Promise<Seen | undefined> {
+    const [latest] = (await this.store?.measurements(LOAD, subject)) ?? [];
+    const { heldBytes, deviceBytes, decodeTps } = (latest?.values ?? {}) as Partial<Seen>;
     if (typeof heldBytes !== 'number') return undefined;
-    return { heldBytes, worked: true, decodeTps: typeof decodeTps === 'number' ? decodeTps : 0 };
+    return {
+      heldBytes,
+      ...(typeof deviceBytes === 'number' && { deviceBytes }),
+      worked: true,
+      decodeTps: typeof decodeTps === 'number' ? decodeTps : 0,
+    };
   }
 
   /** Of a load that goes on; the next look at the same one replaces this. */
-  see(modelId: string, seen: Seen): void {
-    this.seen.set(modelId, seen);
+  see(subject: string, seen: Seen): void {
+    this.seen.set(subject, seen);
   }
 
   /** Keeps for after a restart what a load that worked was seen to take, where that is news. */
-  async remember(modelId: string): Promise<void> {
-    const seen = this.seen.get(modelId);
+  async remember(subject: string): Promise<void> {
+    const seen = this.seen.get(subject);
     if (!seen?.worked || !this.store) return;
-    const before = await this.remembered(modelId);
+    const before = await this.remembered(subject);
     if (before && isAbout(before.heldBytes, seen.heldBytes) && isAbout(before.decodeTps, seen.decodeTps)) return;
-    const { heldBytes, decodeTps } = seen;
-    await this.store.addMeasurement({ at: Date.now(), kind: LOAD, subject: modelId, values: { heldBytes, decodeTps } });
+    const { worked: _, ...values } = seen;
+    await this.store.addMeasurement({ at: Date.now(), kind: LOAD, subject, values });
   }
 
   /** Bytes a second of plain reading, all threads together: measured once on this machine. Not while something runs (`quiet`). */
@@ -96,12 +110,20 @@ export class Knowledge {
   }
 }
 
-/** A look at a load that runs, together with the looks before. */
-export function seenIn(stats: Stats, prefillRows: number, before: Seen | undefined): Seen {
+/** Under what a model's loads are remembered: each device has its own. */
+export const subjectOf = ({ model: { modelId } }: MemoryPlan, device?: string): string =>
+  device === undefined ? modelId : `${modelId} ${device}`;
+
+/** A look at a load that runs, together with the looks before. `software`: the device's memory is the process's own. */
+export function seenIn(stats: Stats, prefillRows: number, before: Seen | undefined, software = false): Seen {
+  const { deviceBytes, rssAnonBytes, kvBytesTotal } = stats;
   const blocks = stats.blocksUsed + stats.blocksCached + stats.blocksFree;
-  const kvBytes = blocks > 0 ? (stats.kvBytesTotal / blocks) * (stats.blocksUsed + stats.blocksCached) : 0;
+  const kvBytes = blocks > 0 ? (kvBytesTotal / blocks) * (stats.blocksUsed + stats.blocksCached) : 0;
+  const onDevice = deviceBytes > 0;
+  const heldBytes = rssAnonBytes - (onDevice ? (software ? deviceBytes : 0) : kvBytes);
   return {
-    heldBytes: Math.max(before?.heldBytes ?? 0, stats.rssAnonBytes - kvBytes),
+    heldBytes: Math.max(before?.heldBytes ?? 0, heldBytes),
+    ...(onDevice && { deviceBytes: Math.max(before?.deviceBytes ?? 0, deviceBytes - kvBytesTotal) }),
     worked: (before?.worked ?? false) || stats.promptTokens >= prefillRows,
     decodeTps: stats.decodeTps > 0 ? stats.decodeTps : (before?.decodeTps ?? 0),
   };

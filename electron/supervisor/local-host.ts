@@ -11,11 +11,11 @@ import type {
   Result,
   Stats,
 } from '../contract/runtime';
-import { HearthError } from '../contract/errors';
+import { HearthError, type ErrorCode } from '../contract/errors';
 import type { Answer } from './answer';
 import type { HostExit, SpawnHost } from './host';
 import type { HostListener, HostState, ModelHost } from './model-host';
-import { HANG_MS, nextWaiting, onCrash, resumes } from './policy';
+import { HANG_MS, isDeviceTrouble, leavesDevice, nextWaiting, onCrash, resumes } from './policy';
 import { RuntimeProcess } from './runtime-process';
 import type { ModelRef } from './types';
 import { watchForHang } from './watchdog';
@@ -28,8 +28,12 @@ export interface LocalHostOptions extends HostListener {
   /** See policy.ts; absent: HANG_MS. */
   hangMs?: number;
   onPhase(phase: LoadPhase, fraction: number): void;
+  /** Its device failed: how it is loaded elsewhere from now on; undefined: not at all. */
+  leaveDevice?(code: ErrorCode): Omit<LoadOptions, 'path'> | undefined;
   log(level: LogLevel, text: string): void;
 }
+
+const isGraphics = (device: string): boolean => device.startsWith('vulkan');
 
 /** A runtime that has not said `end` so long after a cancel is not waited for any longer. */
 const CANCEL_MS = 150;
@@ -45,11 +49,17 @@ export class LocalHost implements ModelHost {
   private readonly stateWaiters: (() => void)[] = [];
   private closing: Promise<void> | undefined;
   private granted: number | undefined;
+  /** As it was loaded last; another device once the first one failed. */
+  private load: Omit<LoadOptions, 'path'>;
+  private deviceCrashes = 0;
+  private deviceFailure: ErrorCode = 'runtime_crashed';
 
   constructor(
     readonly ref: ModelRef,
     private readonly options: LocalHostOptions,
-  ) {}
+  ) {
+    this.load = options.load;
+  }
 
   get running(): number {
     return [...this.answers.values()].filter((answer) => answer.sent && !answer.ended).length;
@@ -61,7 +71,7 @@ export class LocalHost implements ModelHost {
 
   async start(): Promise<Loaded> {
     try {
-      const loaded = await this.boot(this.options.load);
+      const loaded = await this.boot(this.load);
       this.setState('ready');
       return loaded;
     } catch (error) {
@@ -158,8 +168,16 @@ export class LocalHost implements ModelHost {
   private onEvent(event: GenerationEvent): void {
     const answer = this.answers.get(event.id);
     if (!answer) return;
+    if (event.kind === 'end' && event.error?.code === 'device_lost') return this.onDeviceLost(event.error.message);
     answer.push(event);
     if (event.kind === 'end') this.forget(answer);
+  }
+
+  /** Nothing can be done with this device any more in this process: it ends, and what follows is as after a crash. */
+  private onDeviceLost(message: string): void {
+    this.options.log('warn', `${this.ref.name}: ${message} Its runtime is ended.`);
+    this.deviceFailure = 'device_lost';
+    this.process?.kill();
   }
 
   /** Sends what the runtime has room for. */
@@ -184,7 +202,9 @@ export class LocalHost implements ModelHost {
     process.call('generate', answer.toRequest()).catch((error: unknown) => {
       // A dead runtime is the exit's business: the request goes on in the next one.
       if (!process.alive) return;
-      answer.fail(HearthError.from(error));
+      const failure = HearthError.from(error);
+      if (failure.code === 'device_lost') return this.onDeviceLost(failure.message);
+      answer.fail(failure);
       this.forget(answer);
     });
   }
@@ -198,6 +218,7 @@ export class LocalHost implements ModelHost {
   private onExit(process: RuntimeProcess, { code, signal }: HostExit): void {
     if (process !== this.process || (this.state !== 'ready' && this.state !== 'restarting')) return;
     this.crashes.push(Date.now());
+    this.deviceCrashes += 1;
     this.options.onCrash();
     this.takeBack();
     const decision = onCrash(this.crashes, Date.now());
@@ -230,17 +251,33 @@ export class LocalHost implements ModelHost {
   }
 
   private async restart(): Promise<void> {
+    if (leavesDevice(this.deviceCrashes, false)) this.leaveDevice(this.deviceFailure);
     try {
       // The context that the requests have seen, not what memory would allow now: else a chat could be cut elsewhere.
-      await this.boot({ ...this.options.load, context: this.loaded?.context ?? this.options.load.context });
-    } catch (error) {
-      const crashed = !this.process?.alive;
-      if (this.state === 'restarting' && !crashed) this.fail(HearthError.from(error));
-      return; // a crash has come through onExit
+      await this.boot({ ...this.load, context: this.loaded?.context ?? this.load.context });
+    } catch (thrown) {
+      const error = HearthError.from(thrown);
+      // A crash has come through onExit.
+      if (this.state !== 'restarting' || !this.process?.alive) return;
+      // What was a valid load before and is none now is a device that is gone.
+      const code = error.code === 'invalid_request' ? 'device_unavailable' : error.code;
+      if (!isDeviceTrouble(code) || !this.leaveDevice(code)) return this.fail(error);
+      await this.process.shutdown();
+      return;
     }
     if (this.state !== 'restarting') return;
     this.setState('ready');
     this.pump();
+  }
+
+  /** True where the next boot is elsewhere. */
+  private leaveDevice(code: ErrorCode): boolean {
+    const elsewhere = isGraphics(this.load.device) ? this.options.leaveDevice?.(code) : undefined;
+    if (!elsewhere) return false;
+    this.options.log('warn', `${this.ref.name} comes back on the processor: its device failed (${code})`);
+    this.load = elsewhere;
+    this.deviceCrashes = 0;
+    return true;
   }
 
   private fail(error: HearthError): void {

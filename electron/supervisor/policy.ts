@@ -1,5 +1,6 @@
 // The supervisor's decisions as pure functions: what a crash leads to, who is next, which event is a duplicate.
 // Nothing here starts, sends or waits.
+import type { ErrorCode } from '../contract/errors';
 import type { GenerationEvent } from '../contract/runtime';
 
 /** Crashes of one model within `CRASH_WINDOW_MS` after which it is given up. */
@@ -18,6 +19,22 @@ export function onCrash(crashes: readonly number[], now: number): CrashDecision 
   if (recent > MODEL_CRASHES) return { action: 'give_up' };
   return { action: 'restart', afterMs: Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.max(0, recent - 1)) };
 }
+
+/** Crashes of a model on one graphics device after which it is tried elsewhere. No more than a request may live through. */
+export const DEVICE_CRASHES = 2;
+
+/** Whether a device has shown that the model should not come back on it: it was refused there, or died there again and again. */
+export function leavesDevice(crashes: number, refused: boolean): boolean {
+  return refused || crashes >= DEVICE_CRASHES;
+}
+
+/** Errors that are the device's or its driver's, and not the file's or the request's. */
+export const isDeviceTrouble = (code: ErrorCode): boolean =>
+  code === 'device_lost' || code === 'out_of_vram' || code === 'device_unavailable';
+
+/** Whether a load that failed on a device is tried on the processor: it must be the device's fault, and nobody have named it. */
+export const comesElsewhere = (code: ErrorCode, named: string | undefined): boolean =>
+  (named === undefined || named === 'auto') && (isDeviceTrouble(code) || code === 'runtime_crashed');
 
 /** Whether a request that has now lived through `crashes` deaths is sent again. */
 export function resumes(crashes: number): boolean {

@@ -1,29 +1,40 @@
 // Which models are in memory, and the way in and out: one load at a time, room made for it, everybody let in when it is there.
 // What fits is broker.ts's to say and whose turn it is swap.ts's; the loop, the states and the invariants: design.md.
 import { HearthError } from '../contract/errors';
-import type { Loaded, LoadPhase, LogLevel } from '../contract/runtime';
-import { expired, place, regrow, relieve, type Ask, type Grant, type Tenant } from './broker';
+import type { Loaded, LoadPhase, LogLevel, MemoryPlan } from '../contract/runtime';
+import type { ErrorCode } from '../contract/errors';
+import { expired, relieve, type Ask, type Grant } from './broker';
 import { RESERVE_BYTES } from './fit';
-import { seenIn, type Knowledge, type Seen } from './knowledge';
-import type { MachineMemory } from './memory';
+import type { SeenGpu } from './gpus';
+import { seenIn, subjectOf, type Knowledge, type Seen } from './knowledge';
 import type { ModelHost } from './model-host';
+import { comesElsewhere } from './policy';
+import { Pools, noRoom, worthwhile, type PoolOptions } from './pools';
 import { Resident } from './resident';
 import { letsIn } from './swap';
 import { askOf, boundsOf, termsOf, termsWished, type HostLoad, type Known, type Terms } from './terms';
 import type { LoadWish, ModelRef } from './types';
 import { Wants, givenUp, type Waiter, type Want } from './wants';
 
-export interface ResidencyOptions {
+export interface HostNeeds {
+  load: Partial<HostLoad>;
+  onPhase(phase: LoadPhase, fraction: number): void;
+  /** How it is loaded elsewhere, now that its device failed; undefined: not at all. */
+  leaveDevice(code: ErrorCode): Partial<HostLoad> | undefined;
+}
+
+export interface ResidencyOptions extends PoolOptions {
   /** A host that calls back at its changes, and while it loads. */
-  createHost(ref: ModelRef, load: Partial<HostLoad>, onPhase: (phase: LoadPhase, fraction: number) => void): ModelHost;
+  createHost(ref: ModelRef, needs: HostNeeds): ModelHost;
+  /** The graphics device to load it onto; undefined: the processor. Throws HearthError where the wish cannot be met. */
+  choose(plan: MemoryPlan, wish: LoadWish): Promise<SeenGpu | undefined>;
+  /** Whether a model whose device failed may come back on the processor. */
+  mayLeaveDevice(): boolean;
   knowledge: Knowledge;
   /** For every load. */
   load: Partial<HostLoad>;
   /** Most requests with a runtime at once. */
   slots: number;
-  memory(): MachineMemory;
-  /** All models together take no more; absent: what the machine has. */
-  budgetBytes?: number;
   onChange(): void;
   onLoaded(ref: ModelRef, loaded: Loaded): void;
   onFailed(error: HearthError): void;
@@ -39,6 +50,7 @@ interface Loading {
 
 export class Residency {
   readonly residents = new Map<string, Resident>();
+  readonly pools: Pools;
   readonly wants = new Wants();
   foreground: Resident | undefined;
   /** In the foreground before this one. */
@@ -51,7 +63,9 @@ export class Residency {
   private closed = false;
   private readonly seen = new Map<Resident, Seen>();
 
-  constructor(private readonly options: ResidencyOptions) {}
+  constructor(private readonly options: ResidencyOptions) {
+    this.pools = new Pools(this.residents, options);
+  }
 
   /** In memory, and letting requests in. */
   open(ref: ModelRef): Resident | undefined {
@@ -76,7 +90,7 @@ export class Residency {
       this.drop(other, givenUp(other.ref), false);
     }
     want.explicit = true;
-    want.wish = { ...want.wish, ...wish };
+    want.ask(wish);
     want.loaders.add(waiter);
     this.pump();
   }
@@ -108,7 +122,7 @@ export class Residency {
 
   /** From time to time: what has been idle for long goes, and where other programs need memory, what is idle gives way. */
   tick(idleMs: number): void {
-    const tenants = this.tenants();
+    const tenants = this.pools.tenants();
     const { shrink, evict } = relieve(tenants, RESERVE_BYTES - this.options.memory().freeBytes);
     this.grantAll(shrink);
     for (const path of new Set([...expired(tenants, idleMs, Date.now()), ...evict])) {
@@ -134,24 +148,10 @@ export class Residency {
     await Promise.all([...this.residents.values()].map((resident) => this.look(resident)));
   }
 
-  tenants(): Tenant[] {
-    return [...this.residents.values()].map((resident) => resident.tenant()).filter((tenant) => tenant !== undefined);
-  }
-
-  /** Held by our own models beside mapped files. */
-  heldNow(): number {
-    return [...this.residents.values()].reduce((sum, resident) => sum + resident.heldNow, 0);
-  }
-
-  limit(): number {
-    const machine = this.options.memory().freeBytes + this.heldNow() - RESERVE_BYTES;
-    return Math.max(0, Math.min(machine, this.options.budgetBytes ?? Infinity));
-  }
-
   /** What this model would ask of the broker. */
   askFor(path: string, wish: LoadWish, known: Known): Ask {
     const { load, slots } = this.options;
-    return askOf(path, known, termsWished(wish, load), { limit: this.limit(), slots });
+    return askOf(path, known, termsWished(wish, load), { limit: this.pools.limit(known.gpu), slots });
   }
 
   private isHeld(resident: Resident): boolean {
@@ -177,7 +177,7 @@ export class Residency {
     if (!displaced || this.foreground || this.closed) return;
     const want = this.wants.join(displaced.ref);
     want.kept = true;
-    want.wish = { ...displaced.wish, ...want.wish };
+    want.ask({ ...displaced.wish, ...want.wish });
   }
 
   /** The one step of the loop: does what can be done for the model whose turn it is, or nothing. */
@@ -185,7 +185,7 @@ export class Residency {
     if (this.closed || this.loading || this.leaving > 0) return;
     const want = this.wants.next();
     if (!want) {
-      this.grantAll(worthwhile(regrow(this.tenants(), this.limit()), this.residents));
+      this.grantAll(worthwhile(this.pools.regrow(), this.residents));
       return;
     }
     const resident = this.residents.get(want.ref.path) ?? this.sameContent(want);
@@ -208,25 +208,31 @@ export class Residency {
     if (want.planning) return;
     want.planning = true;
     this.forgetFailure(want);
+    const { wish, fallback } = want;
+    const { knowledge, choose } = this.options;
     try {
-      const plan = await this.options.knowledge.plan(want.ref.path);
-      want.known = { plan, experience: await this.options.knowledge.experience(plan) };
+      const plan = await knowledge.plan(want.ref.path);
+      const gpu = fallback ? undefined : await choose(plan, wish);
+      const experience = await knowledge.experience(plan, gpu?.id);
+      // Who has named another device meanwhile has it chosen anew.
+      if (want.wish.device === wish.device) want.known = { plan, experience, gpu };
     } catch (error) {
       if (this.wants.has(want)) this.fail(want, error);
     }
+    want.planning = false;
     this.changed();
   }
 
   private makeRoom(want: Want, known: Known): void {
     const ask = this.askFor(want.ref.path, want.wish, known);
-    const placement = place(ask, this.tenants(), this.limit());
+    const placement = this.pools.place(ask, known.gpu);
     want.waitsFor = [];
     switch (placement.kind) {
       case 'wait':
         want.waitsFor = this.named(placement.paths);
         return;
       case 'refuse':
-        this.fail(want, noRoom(placement));
+        this.fail(want, noRoom(placement, known.gpu));
         return this.pump();
       case 'evict':
         for (const resident of this.named(placement.paths)) void this.displace(resident, want);
@@ -261,7 +267,9 @@ export class Residency {
       // Whoever has asked for other terms meanwhile gets these: the loop loads it anew.
       if (this.wants.has(want) && !resident.differsFrom(want.wish)) this.serve(want, resident);
     } catch (error) {
-      if (this.wants.has(want)) this.fail(want, signal.aborted ? givenUp(ref) : error);
+      if (!this.wants.has(want)) return;
+      if (signal.aborted) this.fail(want, givenUp(ref));
+      else if (!this.comesElsewhere(want, terms, HearthError.from(error))) this.fail(want, error);
     } finally {
       this.loading = undefined;
       this.changed();
@@ -274,12 +282,28 @@ export class Residency {
     if (old) await this.end(old);
   }
 
+  /** A device that was not asked for by name, and failed: the model comes on the processor, and says so. */
+  private comesElsewhere(want: Want, terms: Terms | undefined, { code }: HearthError): boolean {
+    const gpu = terms?.gpu;
+    if (!gpu || !comesElsewhere(code, want.wish.device) || !this.options.mayLeaveDevice()) return false;
+    this.options.log('warn', `${want.ref.name} is not loaded onto ${gpu.name} (${code}); the processor takes it`);
+    want.fallback = { device: gpu.name, code };
+    want.known = undefined;
+    return true;
+  }
+
   private async boot(loading: Loading, wish: LoadWish, terms: Terms | undefined): Promise<Resident> {
-    const { ref } = loading.want;
-    const load = terms && { ...this.options.load, kvType: wish.kvType ?? this.options.load.kvType, ...boundsOf(terms) };
-    const host = this.options.createHost(ref, load ?? {}, (phase, fraction) => {
-      Object.assign(loading, { phase, fraction });
-      this.options.onChange();
+    const { ref, fallback } = loading.want;
+    const options = this.options.load;
+    const load = terms && { ...options, kvType: wish.kvType ?? options.kvType, ...boundsOf(terms) };
+    let resident: Resident | undefined;
+    const host = this.options.createHost(ref, {
+      load: load ?? {},
+      onPhase: (phase, fraction) => {
+        Object.assign(loading, { phase, fraction });
+        this.options.onChange();
+      },
+      leaveDevice: (code) => resident && load && this.leaveDevice(resident, load, code),
     });
     const { signal } = loading.controller;
     const giveUp = () => void host.close();
@@ -287,7 +311,7 @@ export class Residency {
     try {
       const loaded = await host.start();
       if (terms) host.grant(terms.kvGrant);
-      const resident = new Resident(ref, wish, host, terms);
+      resident = new Resident(ref, wish, host, terms, fallback);
       await this.look(resident);
       if (signal.aborted) throw givenUp(ref);
       this.options.onLoaded(ref, loaded);
@@ -298,6 +322,20 @@ export class Residency {
     } finally {
       signal.removeEventListener('abort', giveUp);
     }
+  }
+
+  /** Undefined where it may not leave its device, or finds no room elsewhere. */
+  private leaveDevice(resident: Resident, load: Partial<HostLoad>, code: ErrorCode): Partial<HostLoad> | undefined {
+    const device = resident.terms?.gpu?.name;
+    const elsewhere = this.options.mayLeaveDevice()
+      ? this.pools.onProcessor(resident, load, this.options.slots)
+      : undefined;
+    if (!elsewhere || device === undefined) return undefined;
+    this.grantAll(elsewhere.shrink);
+    resident.terms = elsewhere.terms;
+    resident.fallback = { device, code };
+    resident.host.grant(elsewhere.terms.kvGrant);
+    return { ...load, ...boundsOf(elsewhere.terms), device: 'cpu' };
   }
 
   /** Everybody who waited is let in, at once and together. */
@@ -356,7 +394,7 @@ export class Residency {
     await host.close();
     if (this.residents.get(ref.path) === resident) this.residents.delete(ref.path);
     this.seen.delete(resident);
-    if (terms) await this.options.knowledge.remember(terms.plan.model.modelId).catch(() => undefined);
+    if (terms) await this.options.knowledge.remember(subjectOf(terms.plan, terms.gpu?.id)).catch(() => undefined);
   }
 
   private grantAll(grants: readonly Grant[]): void {
@@ -371,24 +409,9 @@ export class Residency {
       return; // it died or is closing: its exit is handled where it is known
     }
     if (!resident.terms) return;
-    const { plan } = resident.terms;
-    const seen = seenIn(resident.stats, plan.kv.prefillRows, this.seen.get(resident));
+    const { plan, gpu } = resident.terms;
+    const seen = seenIn(resident.stats, plan.kv.prefillRows, this.seen.get(resident), gpu?.type === 'software');
     this.seen.set(resident, seen);
-    this.options.knowledge.see(plan.model.modelId, seen);
+    this.options.knowledge.see(subjectOf(plan, gpu?.id), seen);
   }
-}
-
-function noRoom(amount: { needed: number; available: number }): HearthError {
-  const [needed, available] = [amount.needed, amount.available].map((bytes) => (bytes / 1e9).toFixed(1));
-  return new HearthError('out_of_ram', `The model needs ${needed} GB of memory; ${available} GB can be had.`, amount);
-}
-
-/** A grant that grows by little is not worth a message. */
-const STEP_BYTES = 32e6;
-
-function worthwhile(grants: readonly Grant[], residents: ReadonlyMap<string, Resident>): Grant[] {
-  return grants.filter(({ path, kvBytes }) => {
-    const terms = residents.get(path)?.terms;
-    return terms && (kvBytes >= terms.kvMax || kvBytes - terms.kvGrant >= STEP_BYTES);
-  });
 }

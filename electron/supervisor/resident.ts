@@ -1,9 +1,16 @@
 // One model in memory: its host, on which terms it came, and when it was last used. It decides nothing: the broker weighs it as a tenant.
+import type { ErrorCode } from '../contract/errors';
 import type { Stats } from '../contract/runtime';
 import type { Tenant } from './broker';
 import type { ModelHost } from './model-host';
-import type { Terms } from './terms';
+import { RAM, poolOf, type Terms } from './terms';
 import type { LoadWish, ModelRef } from './types';
+
+/** A device that failed, and how: the model runs on the processor instead. */
+export interface Fallback {
+  device: string;
+  code: ErrorCode;
+}
 
 export class Resident {
   lastUsedAt = Date.now();
@@ -17,8 +24,10 @@ export class Resident {
     readonly ref: ModelRef,
     readonly wish: LoadWish,
     readonly host: ModelHost,
-    /** Absent for a model elsewhere: it takes nothing of this machine. */
-    readonly terms: Terms | undefined,
+    /** Absent for a model elsewhere: it takes nothing of this machine. They change where its device failed. */
+    public terms: Terms | undefined,
+    /** Why it is not on the device that it was meant for. */
+    public fallback?: Fallback,
   ) {}
 
   get busy(): boolean {
@@ -33,17 +42,29 @@ export class Resident {
     return !this.ending && this.alive;
   }
 
-  /** Held in fact, beside the mapped weights. */
+  /** Held of the machine's memory in fact, beside mapped weights. */
   get heldNow(): number {
-    return this.terms && this.alive ? (this.stats?.rssAnonBytes ?? this.terms.heldBytes) : 0;
+    if (!this.terms || !this.alive) return 0;
+    const { gpu, heldBytes, hostBytes } = this.terms;
+    // Drivers of devices without a memory of their own take it of the machine, and not in this process's name.
+    const besides = gpu?.unified && gpu.type !== 'software' ? (this.stats?.deviceBytes ?? 0) : 0;
+    return (this.stats?.rssAnonBytes ?? (hostBytes || heldBytes)) + besides;
+  }
+
+  /** Held of the memory of a graphics device. */
+  heldOn(device: string): number {
+    if (!this.terms || !this.alive || this.terms.gpu?.id !== device) return 0;
+    const { plan, heldBytes } = this.terms;
+    return this.stats?.deviceBytes || plan.weightBytes + heldBytes;
   }
 
   /** Whether somebody who wishes this must have it loaded anew. Who names nothing is content. */
-  differsFrom({ context, kvType }: LoadWish): boolean {
+  differsFrom({ context, kvType, device }: LoadWish): boolean {
     if (!this.terms) return false;
     const otherContext = context ? Math.min(context, this.terms.plan.model.context) !== this.terms.context : false;
     const otherType = kvType === 'f16' || kvType === 'q8' ? kvType !== this.terms.kvType : false;
-    return otherContext || otherType;
+    const otherDevice = device && device !== 'auto' ? device !== (this.terms.gpu?.id ?? 'cpu') : false;
+    return otherContext || otherType || otherDevice;
   }
 
   /** Until the work has ended it counts as busy. */
@@ -72,10 +93,15 @@ export class Resident {
     this.host.grant(kvBytes);
   }
 
-  tenant(): Tenant | undefined {
+  /** As the broker weighs it, in the memory that is asked for; undefined where it takes nothing of that. */
+  tenant(pool: string): Tenant | undefined {
     if (!this.terms || !this.alive) return undefined;
-    const { plan, heldBytes, kvMin, kvMax, kvGrant } = this.terms;
+    const { plan, gpu, heldBytes, hostBytes, kvMin, kvMax, kvGrant } = this.terms;
     const { busy, lastUsedAt } = this;
-    return { path: this.ref.path, weightBytes: plan.weightBytes, heldBytes, kvMin, kvMax, kvGrant, busy, lastUsedAt };
+    const { path } = this.ref;
+    if (pool === poolOf(gpu))
+      return { path, weightBytes: plan.weightBytes, heldBytes, kvMin, kvMax, kvGrant, busy, lastUsedAt };
+    if (pool !== RAM) return undefined;
+    return { path, weightBytes: 0, heldBytes: hostBytes, kvMin: 0, kvMax: 0, kvGrant: 0, busy, lastUsedAt };
   }
 }

@@ -9,23 +9,24 @@ import {
   type GenerationEvent,
   type Loaded,
   type LoadOptions,
-  type LoadPhase,
   type LogLevel,
+  type MemoryPlan,
   type Params,
   type Result,
   type Stats,
 } from '../contract/runtime';
 import type { Telemetry } from '../telemetry/telemetry';
 import { Answer } from './answer';
-import { place } from './broker';
-import { choicesOf, type Room } from './fit';
+import type { Room } from './fit';
 import type { SpawnHost } from './host';
 import { Knowledge, type ExperienceStore } from './knowledge';
 import { LocalHost } from './local-host';
 import { machineMemory, type MachineMemory } from './memory';
 import type { HostListener, ModelHost } from './model-host';
+import type { DeviceWish } from './placement/choose';
+import { Planner } from './planner';
 import { ProbeProcess } from './probe';
-import { Residency } from './residency';
+import { Residency, type HostNeeds } from './residency';
 import type { Resident } from './resident';
 import { etaMs } from './swap';
 import type { Known } from './terms';
@@ -50,6 +51,8 @@ export interface SupervisorOptions {
   budgetBytes?: number;
   /** Absent: the machine's own. */
   memory?(): MachineMemory;
+  /** Where models are loaded; asked for at each load. Absent: the processor alone, and no driver is ever opened. */
+  devices?(): DeviceWish;
   /** How often idle models and the machine's memory are looked at. */
   tickMs?: number;
   telemetry?: Telemetry;
@@ -68,6 +71,7 @@ class LocalSupervisor implements Supervisor {
   readonly probe: ProbeProcess;
   private readonly knowledge: Knowledge;
   private readonly residency: Residency;
+  private readonly planner: Planner;
   private readonly open = new Map<Answer, Placement>();
   private readonly watchers = new Set<() => void>();
   /** How long loads took, by path, and the tokens of the answers so far. */
@@ -85,7 +89,9 @@ class LocalSupervisor implements Supervisor {
     this.probe = new ProbeProcess(options.spawn, (level, text) => this.log(level, text));
     this.knowledge = new Knowledge(this.probe, options.store, options.load?.prefillChunk);
     this.residency = new Residency({
-      createHost: (ref, own, onPhase) => this.createHost(ref, own, onPhase),
+      createHost: (ref, needs) => this.createHost(ref, needs),
+      choose: (plan, wish) => this.planner.choice.deviceFor(plan, wish),
+      mayLeaveDevice: () => !wishOf(options).gpuRequired,
       knowledge: this.knowledge,
       // Asked for at each load.
       get load() {
@@ -97,6 +103,16 @@ class LocalSupervisor implements Supervisor {
       onChange: () => this.changed(),
       onLoaded: (ref, loaded) => this.onLoaded(ref, loaded),
       onFailed: ({ code }) => options.telemetry?.loadFailed(code),
+      log: (level, text) => this.log(level, text),
+    });
+    this.planner = new Planner({
+      probe: this.probe,
+      knowledge: this.knowledge,
+      residency: this.residency,
+      wish: () => wishOf(options),
+      memory,
+      ...(budgetBytes !== undefined && { budgetBytes }),
+      isQuiet: () => this.queue().running === 0 && !this.residency.loading,
       log: (level, text) => this.log(level, text),
     });
     this.ticker = setInterval(() => this.residency.tick(this.idleMs), options.tickMs ?? TICK_MS);
@@ -163,6 +179,14 @@ class LocalSupervisor implements Supervisor {
     return () => this.watchers.delete(listener);
   }
 
+  card(): ReturnType<Supervisor['card']> {
+    const gpu = this.residency.foreground?.terms?.gpu;
+    if (!gpu || gpu.unified) return undefined;
+    const { totalBytes, limitBytes } = gpu;
+    const engineBytes = this.residency.pools.heldOn(gpu.id);
+    return { engineBytes, otherBytes: Math.max(0, totalBytes - limitBytes), totalBytes };
+  }
+
   queue(): { running: number; waiting: number; served: number } {
     const live = [...this.open.keys()].filter((answer) => !answer.ended);
     const running = live.filter((answer) => answer.sent).length;
@@ -187,32 +211,24 @@ class LocalSupervisor implements Supervisor {
     return this.residency.unload(model);
   }
 
-  async known({ path }: ModelRef): Promise<Known> {
-    const plan = await this.knowledge.plan(path);
-    return { plan, experience: await this.knowledge.experience(plan) };
+  known(model: ModelRef): Promise<Known> {
+    return this.planner.known(model);
   }
 
-  async plan(model: ModelRef): Promise<LoadPlan> {
-    const { plan, experience: seen } = await this.known(model);
-    const room = await this.room();
-    const experience = { ...seen, ...room };
-    const chosen = choicesOf(plan, room, experience);
-    const choice = chosen.choices.find(({ id }) => id === chosen.recommended);
-    const ask = this.residency.askFor(model.path, choice ?? {}, { plan, experience });
-    const placement = place(ask, this.residency.tenants(), this.residency.limit());
-    const paths = placement.kind === 'evict' || placement.kind === 'wait' ? placement.paths : [];
-    const unloads = paths.flatMap((path) => this.residency.residents.get(path)?.ref.name ?? []);
-    return { model: model.name, ...chosen, unloads };
+  plan(model: ModelRef, device?: string): Promise<LoadPlan> {
+    return this.planner.plan(model, device);
   }
 
-  async room(): Promise<Room & { readBytesPerSecond?: number }> {
-    const { totalBytes, freeBytes } = (this.options.memory ?? machineMemory)();
-    const ownBytes = this.residency.heldNow();
-    // What loads or answers would be measured with it.
-    const quiet = this.queue().running === 0 && !this.residency.loading;
-    const readBytesPerSecond = await this.knowledge.readBytesPerSecond(quiet);
-    const free = Math.min(freeBytes + ownBytes, this.options.budgetBytes ?? Infinity);
-    return { totalBytes, freeBytes: free, ownBytes, ...(readBytesPerSecond && { readBytesPerSecond }) };
+  fitRoom(model: ModelRef): Promise<Known & { room: Room }> {
+    return this.planner.fitRoom(model);
+  }
+
+  roomFor(plan: MemoryPlan): Promise<Room> {
+    return this.planner.roomFor(plan);
+  }
+
+  room(): Promise<Room> {
+    return this.planner.ram();
   }
 
   setIdleUnload(minutes: number): void {
@@ -309,18 +325,15 @@ class LocalSupervisor implements Supervisor {
     this.sampleWhileNeeded();
   }
 
-  private createHost(
-    ref: ModelRef,
-    own: Partial<Omit<LoadOptions, 'path'>>,
-    onPhase: (phase: LoadPhase, fraction: number) => void,
-  ): ModelHost {
+  private createHost(ref: ModelRef, { load: own, onPhase, leaveDevice }: HostNeeds): ModelHost {
     const { remote, telemetry, spawn, slots = SLOTS, hangMs } = this.options;
     const listener = { onChange: () => this.residency.changed(), onCrash: () => telemetry?.crashed() };
     if (ref.remote !== undefined) {
       if (!remote) throw new HearthError('model_not_found', `The engine that has ${ref.name} is not there.`);
       return remote(ref, listener);
     }
-    const { path: _, ...load } = loadOptions.parse({ ...own, path: ref.path });
+    const complete = (options: Partial<LoadOptions>) => loadOptions.parse({ ...options, path: ref.path });
+    const { path: _, ...load } = complete(own);
     return new LocalHost(ref, {
       ...listener,
       spawn,
@@ -328,6 +341,10 @@ class LocalSupervisor implements Supervisor {
       slots,
       ...(hangMs !== undefined && { hangMs }),
       onPhase,
+      leaveDevice: (code) => {
+        const elsewhere = leaveDevice(code);
+        return elsewhere && complete(elsewhere);
+      },
       log: (level, text) => this.log(level, text),
     });
   }
@@ -370,6 +387,12 @@ class LocalSupervisor implements Supervisor {
   private log(level: LogLevel, text: string): void {
     this.options.log?.(level, text);
   }
+}
+
+/** Options that name a device for every load say it for everybody. */
+function wishOf({ load, devices }: SupervisorOptions): DeviceWish {
+  if (load?.device !== undefined) return { device: load.device, gpuRequired: false };
+  return devices?.() ?? { device: 'cpu', gpuRequired: false };
 }
 
 /** Where an answer is: waiting for a model, or with one. */

@@ -1,8 +1,11 @@
 // On which terms a model comes into memory: what it asks of the broker, and with how long a context. Pure.
 import type { LoadOptions, MemoryPlan } from '../contract/runtime';
 import type { Ask } from './broker';
-import { automaticKv, coldBytesOf, contextWithin, heldBytesOf, kvBytesOf, type Experience, type KvType } from './fit';
+import { automaticKv, contextWithin, kvBytesOf, kvShareOf, loadOf, type Experience, type KvType } from './fit';
+import type { SeenGpu } from './gpus';
 import type { LoadWish } from './types';
+
+export const RAM = 'ram';
 
 export type HostLoad = Omit<LoadOptions, 'path'>;
 
@@ -10,14 +13,22 @@ export type HostLoad = Omit<LoadOptions, 'path'>;
 export interface Known {
   plan: MemoryPlan;
   experience: Experience;
+  /** The graphics device that was chosen for it; absent: the processor. */
+  gpu?: SeenGpu | undefined;
 }
+
+/** The memory that a model is in: a card's, or the machine's, which is also that of devices that have none of their own. */
+export const poolOf = (gpu: SeenGpu | undefined): string => (gpu && !gpu.unified ? gpu.id : RAM);
 
 /** What a model on this machine was promised at its load. */
 export interface Terms {
   plan: MemoryPlan;
+  gpu?: SeenGpu | undefined;
   kvType: KvType;
   context: number;
   heldBytes: number;
+  /** Of the machine's memory, where the model is on a card. */
+  hostBytes: number;
   kvMin: number;
   kvMax: number;
   kvGrant: number;
@@ -47,26 +58,30 @@ export function termsWished(wish: LoadWish, load: Partial<HostLoad>): Wished {
 
 export function askOf(
   path: string,
-  { plan, experience }: Known,
+  { plan, experience, gpu }: Known,
   { kvType, context, kvBytes, scale }: Wished,
   { limit, slots }: { limit: number; slots: number },
 ): Ask {
-  const { weightBytes } = plan;
-  const heldBytes = heldBytesOf(plan, experience);
-  const automatic = automaticKv(plan, kvType, (limit - heldBytes - weightBytes) / scale, slots);
+  const { weightBytes, heldBytes, coldBytes, hostBytes } = loadOf(plan, gpu, experience);
+  const left = (limit - heldBytes - weightBytes) / scale;
+  const automatic = automaticKv(plan, kvType, left, slots, kvShareOf(gpu));
   const named = kvBytesOf(plan, Math.min(context, plan.model.context), kvType);
   const kvMin = kvBytes || (context > 0 ? named : automatic.min) * scale;
   const kvMax = Math.max(kvMin, kvBytes || automatic.max * scale);
-  return { path, weightBytes, heldBytes, kvMin, kvMax, coldBytes: coldBytesOf(plan) };
+  return { path, weightBytes, heldBytes, kvMin, kvMax, coldBytes, hostBytes };
 }
 
 /** Where nobody named a context, the longest one that the grant allows is promised. */
-export function termsOf(ask: Ask, { plan }: Known, { kvType, context, scale }: Wished, kvGrant: number): Terms {
-  const { heldBytes, kvMax } = ask;
+export function termsOf(ask: Ask, { plan, gpu }: Known, { kvType, context, scale }: Wished, kvGrant: number): Terms {
+  const { heldBytes, hostBytes, kvMax } = ask;
   const promised = context > 0 ? Math.min(context, plan.model.context) : contextWithin(plan, kvGrant / scale, kvType);
   const kvMin = Math.min(kvGrant, kvBytesOf(plan, promised, kvType) * scale);
-  return { plan, kvType, context: promised, heldBytes, kvMin, kvMax, kvGrant };
+  return { plan, gpu, kvType, context: promised, heldBytes, hostBytes, kvMin, kvMax, kvGrant };
 }
 
 /** For the runtime: it may hold what was granted, and later at most this. */
-export const boundsOf = ({ context, kvMax }: Terms): Partial<HostLoad> => ({ context, kvBytes: kvMax });
+export const boundsOf = ({ context, kvMax, gpu }: Terms): Partial<HostLoad> => ({
+  context,
+  kvBytes: kvMax,
+  ...(gpu && { device: gpu.id }),
+});

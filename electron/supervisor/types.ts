@@ -1,7 +1,16 @@
 // What the rest of main sees of the supervisor: models by reference, generations as streams of events. No processes, no messages.
 import type { LoadPlan } from '../contract/models';
 import type { ActiveModel, AppState, FailedLoad } from '../contract/own';
-import type { Device, GenerateRequest, GenerationEvent, Loaded, Params, Result, Stats } from '../contract/runtime';
+import type {
+  Device,
+  GenerateRequest,
+  GenerationEvent,
+  Loaded,
+  MemoryPlan,
+  Params,
+  Result,
+  Stats,
+} from '../contract/runtime';
 import type { Room } from './fit';
 import type { Known } from './terms';
 
@@ -20,6 +29,8 @@ export type GenerateWork = Omit<GenerateRequest, 'id' | 'resumeTokens'> & { id?:
 export interface LoadWish {
   context?: number | undefined;
   kvType?: 'auto' | 'f16' | 'q8' | undefined;
+  /** 'auto', 'cpu', or the id of a graphics device; left out: as the settings say. */
+  device?: string | undefined;
 }
 
 export interface Supervisor {
@@ -39,6 +50,8 @@ export interface Supervisor {
   stats(): Stats | undefined;
   /** Told at every change of `active` and at every new sample. Returns how to stop. */
   watch(listener: () => void): () => void;
+  /** Memory of the card that the model in the foreground is on, in bytes; undefined where it is on none. */
+  card(): { engineBytes: number; otherBytes: number; totalBytes: number } | undefined;
   queue(): { running: number; waiting: number; served: number };
 
   /**
@@ -50,12 +63,16 @@ export interface Supervisor {
   cancelLoad(): void;
   /** Running answers of the model end as cancelled. Absent: the one in the foreground, and every load. */
   unload(model?: ModelRef): Promise<void>;
-  /** Whether the model will fit, and what it would replace. */
-  plan(model: ModelRef): Promise<LoadPlan>;
+  /** Whether the model will fit, and what it would replace: on this device, else where it would be loaded. Throws HearthError. */
+  plan(model: ModelRef, device?: string): Promise<LoadPlan>;
+  /** The memory that it would be loaded into now, and what is known of it there. */
+  fitRoom(model: ModelRef): Promise<Known & { room: Room }>;
+  /** The same of a model that is not here. */
+  roomFor(plan: MemoryPlan): Promise<Room>;
   /** What its file asks of the memory, and what loads of it really took here. */
   known(model: ModelRef): Promise<Known>;
   /** What is free of the machine's memory for models, and how fast it is read: for estimates of models that are not here. */
-  room(): Promise<Room & { readBytesPerSecond?: number }>;
+  room(): Promise<Room>;
   /** Models that nobody has used for so long are unloaded; 0: never. */
   setIdleUnload(minutes: number): void;
 

@@ -5,7 +5,7 @@ import type { Resident } from './resident';
 import type { Want } from './wants';
 
 export function describe(resident: Resident): ActiveModel {
-  const { host, ref, terms, stats } = resident;
+  const { host, ref, terms, stats, fallback } = resident;
   const { loaded, running, waiting } = host;
   const state = resident.ending
     ? 'unloading'
@@ -25,9 +25,12 @@ export function describe(resident: Resident): ActiveModel {
     ...(loaded && {
       abilities: loaded.abilities,
       kernels: loaded.kernels,
+      ...(loaded.device !== undefined && { device: loaded.device }),
       defaultTemperature: loaded.defaultTemperature,
     }),
     ...(terms && { weightBytes: terms.plan.weightBytes, kvGrantBytes: terms.kvGrant, heldBytes: terms.heldBytes }),
+    ...(terms?.gpu && { gpu: terms.gpu.name }),
+    ...(fallback && { fallback }),
     ...(stats && loaded?.remote === undefined && { heldBytes: stats.rssAnonBytes }),
     ...(error && { error: error.toShape() }),
   };

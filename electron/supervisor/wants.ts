@@ -1,6 +1,6 @@
 // Who waits for which model: requests, and people who asked for the model as such. It starts nothing.
 import { HearthError } from '../contract/errors';
-import type { Resident } from './resident';
+import type { Fallback, Resident } from './resident';
 import { nextWanted, type Wanted } from './swap';
 import type { Known } from './terms';
 import type { LoadWish, ModelRef } from './types';
@@ -16,6 +16,8 @@ export class Want implements Wanted {
   /** Wanted though nobody waits: what was there before a load that failed. */
   kept = false;
   wish: LoadWish = {};
+  /** The device that it was meant for has failed. */
+  fallback: Fallback | undefined;
   readonly since = Date.now();
   readonly requests = new Set<Waiter>();
   readonly loaders = new Set<Waiter>();
@@ -28,6 +30,15 @@ export class Want implements Wanted {
   displaced: Resident | undefined;
 
   constructor(readonly ref: ModelRef) {}
+
+  /** More of the wish; another device has to be looked at anew. */
+  ask(more: LoadWish): void {
+    if (more.device !== undefined && more.device !== this.wish.device) {
+      this.known = undefined;
+      this.fallback = undefined;
+    }
+    this.wish = { ...this.wish, ...more };
+  }
 
   get waiters(): Waiter[] {
     return [...this.loaders, ...this.requests];

@@ -161,6 +161,7 @@ EngineOptions engine_options(Napi::Value value) {
   fields.read("hostCacheBytes", options.host_cache_bytes);
   fields.read("diskCachePath", options.disk_cache_path);
   fields.read("diskCacheBytes", options.disk_cache_bytes);
+  fields.read("kernelCachePath", options.kernel_cache_path);
   return options;
 }
 

@@ -88,6 +88,20 @@ Napi::Value tensor(Napi::Env env, const TensorInfo& t) {
   return o.done();
 }
 
+Napi::Value graphics(Napi::Env env, const Graphics& g) {
+  Object o(env);
+  o.set("type", g.type).set("uuid", g.uuid).set("pci", g.pci).set("driver", g.driver);
+  o.set("api", std::to_string(g.api_major) + "." + std::to_string(g.api_minor));
+  o.set("unified", g.unified).set("budgetKnown", g.budget_known);
+  o.put("heaps", list(env, g.heaps, [&](const DeviceHeap& h) {
+    return Object(env).set("bytes", h.bytes).set("budget", h.budget).set("used", h.used).set("local", h.local).done();
+  }));
+  o.put("off", list(env, g.off, [&](const DeviceOff& off) {
+    return Object(env).set("feature", off.feature).set("reason", off.reason).done();
+  }));
+  return o.done();
+}
+
 Napi::Value logprob(Napi::Env env, const TokenLogprob& t) {
   return Object(env).set("token", t.token).set("logprob", t.logprob).done();
 }
@@ -160,6 +174,8 @@ Napi::Value to_js(Napi::Env env, const MemoryPlan& plan) {
   o.put("model", to_js(env, plan.model));
   o.put("tensors", list(env, plan.tensors, [&](const TensorInfo& each) { return tensor(env, each); }));
   o.set("weightBytes", plan.weight_bytes).set("scratchBytes", plan.scratch_bytes);
+  o.set("deviceScratchBytes", plan.device_scratch_bytes);
+  o.put("layerGroups", list(env, plan.layer_groups, [&](uint32_t n) { return Napi::Number::New(env, n); }));
   o.set("blockTokens", plan.block_tokens).set("prefillRows", plan.prefill_rows);
   o.put("windows", list(env, plan.windows, [&](uint32_t n) { return Napi::Number::New(env, n); }));
   o.put("blockBytes", Object(env).set("f16", plan.block_bytes_f16).set("q8", plan.block_bytes_q8).done());
@@ -171,6 +187,7 @@ Napi::Value to_js(Napi::Env env, const Devices& devices) {
     Object o(env);
     o.set("id", d.id).set("name", d.name).set("kind", d.kind).set("memoryTotal", d.memory_total);
     o.set("memoryFree", d.memory_free).set("cores", d.cores).put("features", strings(env, d.features));
+    if (d.graphics) o.put("graphics", graphics(env, *d.graphics));
     return o.done();
   };
   return Object(env).put("devices", list(env, devices.devices, device)).put("notes", strings(env, devices.notes)).done();
@@ -179,6 +196,7 @@ Napi::Value to_js(Napi::Env env, const Devices& devices) {
 Napi::Value to_js(Napi::Env env, const EngineStats& s) {
   Object o(env);
   o.set("weightBytes", s.weight_bytes).set("kvBytesUsed", s.kv_bytes_used).set("kvBytesTotal", s.kv_bytes_total);
+  o.set("deviceBytes", s.device_bytes);
   o.set("scratchBytes", s.scratch_bytes).set("blocksUsed", s.blocks_used).set("blocksFree", s.blocks_free);
   o.set("running", s.running).set("waiting", s.waiting).set("promptTokens", s.prompt_tokens);
   o.set("outputTokens", s.output_tokens).set("requests", s.requests).set("preemptions", s.preemptions);

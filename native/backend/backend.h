@@ -73,6 +73,8 @@ class Backend {
   virtual void read_routes(Buffer routes, uint32_t rows, int32_t* experts, float* weights) = 0;
 
   virtual uint64_t scratch_bytes() const = 0;
+  /// Taken of a device's own memory, all together; 0 where that is the process's.
+  virtual uint64_t device_bytes() const { return 0; }
   /// Bytes that KV may still take, where they are not the machine's own memory.
   virtual std::optional<uint64_t> memory_free() const { return std::nullopt; }
 

@@ -60,7 +60,9 @@ std::unique_ptr<Backend> make_backend(const EngineOptions& options) {
   if (options.device.rfind("vulkan", 0) == 0) {
     VulkanOptions vulkan;
     vulkan.device = options.device, vulkan.precision = options.precision, vulkan.kv_type = options.kv_type;
-    if (const char* folder = std::getenv("HEARTH_VULKAN_CACHE")) vulkan.cache_folder = folder;
+    vulkan.cache_folder = options.kernel_cache_path;
+    const char* folder = std::getenv("HEARTH_VULKAN_CACHE");
+    if (vulkan.cache_folder.empty() && folder) vulkan.cache_folder = folder;
     return make_vulkan_backend(vulkan);
   }
   throw Error(ErrorCode::invalid_request, "There is no device '" + options.device + "'.");

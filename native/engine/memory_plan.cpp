@@ -56,6 +56,15 @@ uint32_t most_experts_used(const ModelSpec& spec) {
   return most;
 }
 
+/// What a transformer of this model asks of a backend.
+CountingBackend count(const ModelSpec& spec, TransformerLimits rows) {
+  CountingBackend counted;
+  ModelWeights none;
+  none.layers.resize(spec.layers.size());
+  const Transformer transformer(spec, none, counted, rows);
+  return counted;
+}
+
 /// Of the gap that is promised, what is planned; the rest is for what no prediction sees: another program, a page that is read.
 constexpr double kept_for_streams = 0.85;
 
@@ -77,16 +86,28 @@ SchedulerLimits scheduler_limits(const EngineOptions& options, const ModelSpec& 
 
 uint64_t cpu_scratch_bytes(const ModelSpec& spec, const SchedulerLimits& limits) {
   // Pages are taken when they are written: of the logits, a few rows.
-  CountingBackend counted;
-  ModelWeights none;
-  none.layers.resize(spec.layers.size());
-  const TransformerLimits rows{limits.prefill_rows, limits.max_sequences, spec.context};
-  const Transformer transformer(spec, none, counted, rows);
+  const CountingBackend counted = count(spec, {limits.prefill_rows, limits.max_sequences, spec.context});
   const uint64_t used = most_experts_used(spec);
   const uint64_t results = uint64_t(limits.prefill_rows) * used * spec.hidden * sizeof(float);
   // An int8 record has a byte a value and a half more for its scales and sums; tiles hold the widest buffer's once more.
   const auto records = [](uint64_t float_bytes) { return float_bytes / sizeof(float) * 3 / 2; };
   return counted.float_bytes + records(counted.float_bytes) + records(counted.widest) + results;
+}
+
+uint64_t device_scratch_bytes(const ModelSpec& spec, const SchedulerLimits& limits) {
+  // Buffers are taken whole, those of the logits too.
+  const uint32_t rows = limits.prefill_rows + limits.max_sequences + limits.draft_rows;
+  const CountingBackend counted = count(spec, {rows, limits.output_rows, spec.context});
+  uint64_t widest = 0, slots = 0;
+  for (const LayerSpec& layer : spec.layers) {
+    const uint64_t used = layer.mlp.kind == MlpKind::moe ? layer.mlp.experts_used : 1;
+    widest = std::max(widest, used * layer.mlp.intermediate);
+    slots = std::max(slots, layer.mlp.kind == MlpKind::moe ? layer.mlp.experts * (used * rows + 1) : 0);
+  }
+  const uint64_t parts = uint64_t(rows) * std::max<uint64_t>(most_experts_used(spec) * spec.hidden, widest);
+  const uint64_t kv = 2ull * rows * spec.kv_heads * spec.head_dim, gate_and_up = 2 * uint64_t(rows) * widest;
+  const uint64_t angles = uint64_t(rows) * spec.head_dim * 2;
+  return counted.float_bytes + sizeof(float) * (parts + kv + gate_and_up + slots + angles);
 }
 
 MemoryPlan plan_memory(const EngineOptions& options) {
@@ -99,6 +120,8 @@ MemoryPlan plan_memory(const EngineOptions& options) {
   MemoryPlan plan;
   plan.weight_bytes = file.info.file_bytes;
   plan.scratch_bytes = cpu_scratch_bytes(file.spec, limits);
+  plan.device_scratch_bytes = device_scratch_bytes(file.spec, limits);
+  for (const LayerSpec& layer : file.spec.layers) plan.layer_groups.push_back(layer.attention.group);
   plan.block_tokens = kv_block_size;
   plan.prefill_rows = limits.prefill_rows;
   for (const GroupReach& group : limits.groups) plan.windows.push_back(group.window);

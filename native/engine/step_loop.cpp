@@ -366,6 +366,7 @@ void StepLoop::publish() {
     stats_.host_cache_bytes = mover_.host_bytes();
     stats_.disk_cache_bytes = mover_.disk_bytes();
     stats_.scratch_bytes = backend_.scratch_bytes();
+    stats_.device_bytes = backend_.device_bytes();
     stats_.prefill_tps = prefill_rate_.per_second();
     stats_.decode_tps = decode_rate_.per_second();
   }

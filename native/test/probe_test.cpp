@@ -40,6 +40,8 @@ TEST(Probe, PlansTheMemoryOfALoadWithoutOne) {
   options.model_path = folder.write("m.gguf", gpt_oss_tensors(g, {5}).bytes());
   const MemoryPlan plan = plan_memory(options);
   EXPECT_EQ(plan.weight_bytes, std::filesystem::file_size(options.model_path));
+  EXPECT_EQ(plan.layer_groups.size(), 5u);
+  EXPECT_GT(plan.device_scratch_bytes, plan.model.hidden * 4u * plan.prefill_rows);
   EXPECT_EQ(plan.windows.size(), 2u);  // three layers see a window, two everything
   EXPECT_EQ(plan.block_tokens, 16u);
   EXPECT_EQ(plan.block_bytes_f16, 2u * 3 * 1 * 16 * 16 * 2);  // K and V, the larger group, one head of 16, f16

@@ -31,7 +31,8 @@ export const modelApi = {
   /** The load under way, also one that waits for room. */
   cancelLoad: (): Promise<void> => done('POST', ROUTES.modelLoadCancel, {}),
   unload: (model: string): Promise<void> => done('POST', ROUTES.modelUnload, { model }),
-  plan: (model: string): Promise<LoadPlan> => json('GET', withQuery(ROUTES.modelPlan, { model })),
+  plan: (model: string, device?: string): Promise<LoadPlan> =>
+    json('GET', withQuery(ROUTES.modelPlan, { model, device })),
   remove: (model: string): Promise<void> => done('POST', ROUTES.modelRemove, { model }),
   alias: (model: string, alias: string): Promise<ModelEntry> => json('POST', ROUTES.modelAlias, { model, alias }),
 

@@ -139,7 +139,7 @@ export const modelWords = {
   'load.stop': 'Stop loading',
 
   'budget.ram': 'Memory of this computer: {{total}}',
-  'budget.vram': 'Memory of the graphics card: {{total}}',
+  'budget.card': 'Memory of {{name}}: {{total}}',
   'budget.other': 'Other programs',
   'budget.weights': 'The model',
   'budget.conversation': 'The conversation',
@@ -359,6 +359,51 @@ export const modelWords = {
   'place.phase.copying': 'Copying, {{done}} of {{total}}',
   'place.phase.verifying': 'Checking the copy, {{done}} of {{total}}',
   'place.phase.switching': 'Changing over',
+
+  'device.title': 'What models run on',
+  'device.text': 'Where a load does not say otherwise.',
+  'device.none': 'No graphics card was found that Hearth can use, so the processor does the work.',
+  'device.auto': 'By itself',
+  'device.autoText': 'The card or the processor, whichever is expected to be faster and has room.',
+  'device.cpuText': 'No graphics driver is opened for a model.',
+  'device.gone': 'The card that was chosen',
+  'device.goneText': 'It is not there now. Nothing can be loaded until it is back, or something else is chosen.',
+  'device.required': 'Only on a graphics card',
+  'device.requiredText':
+    'A model is then never loaded on the processor, and does not come back there when the card fails.',
+  'device.type.discrete': 'graphics card',
+  'device.type.integrated': 'graphics within the processor',
+  'device.type.virtual': 'virtual graphics card',
+  'device.type.software': 'software, for tests',
+  'device.type.other': 'graphics device',
+  'device.memory': '{{free}} of {{total}} free',
+  'device.memoryAbout': 'about {{free}} of {{total}} free',
+  'device.unified': 'uses this computer’s memory',
+  'device.why.chosen': 'You have chosen {{device}}.',
+  'device.why.fastest': '{{device}} is expected to be fastest, and has room.',
+  'device.why.no_gpu': 'There is no graphics card that can be used.',
+  'device.why.too_small': 'No graphics card has room for it, so it would run on the processor.',
+  'device.why.required': 'Your settings ask for a graphics card.',
+  'placement.gpu': '{{cards}} holds all of it, with {{spare}} to spare.',
+  'placement.experts_in_ram':
+    '{{cards}} holds every layer. Experts for which it has no room, {{inRam}}, are in this computer’s memory, and the processor computes them.',
+  'placement.layers_in_ram_one':
+    '{{cards}} holds what it has room for. The last layer, {{inRam}}, is in this computer’s memory, and the processor computes it.',
+  'placement.layers_in_ram_other':
+    '{{cards}} holds what it has room for. The last {{count}} layers, {{inRam}}, are in this computer’s memory, and the processor computes them.',
+  'placement.layers_and_experts_in_ram_one':
+    '{{cards}} holds what it has room for. The last layer, and experts of the others, {{inRam}} in all, are in this computer’s memory, and the processor computes them.',
+  'placement.layers_and_experts_in_ram_other':
+    '{{cards}} holds what it has room for. The last {{count}} layers, and experts of the others, {{inRam}} in all, are in this computer’s memory, and the processor computes them.',
+  'placement.layer_split': '{{cards}} hold the layers one after the other: none of them has room for all.',
+  'placement.tensor_parallel': '{{cards}} share every layer and compute it together.',
+  'placement.gpus_and_ram':
+    '{{cards}} hold the layers one after the other. What finds no room there, {{inRam}}, is in this computer’s memory, and the processor computes it.',
+  'placement.cpu': 'The processor computes it in this computer’s memory, with {{spare}} to spare.',
+  'placement.none': 'There is not enough memory for it here.',
+  'device.fallback': '{{name}} runs on the processor, and more slowly, because {{device}} failed.',
+  'device.again': 'Try the card again',
+  'device.settings': 'To the devices',
 
   'idle.title': 'Put an unused model away after',
   'idle.text': 'Its memory is free for other programs then. The next question loads it again.',

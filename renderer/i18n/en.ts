@@ -20,6 +20,10 @@ const errors = {
     'This needs more graphics memory than is free.',
     'Close other programs, choose a smaller model, or run part of it on the processor.',
   ],
+  device_unavailable: [
+    'The device that was chosen is not there, or may not be used.',
+    'Choose another device in the settings, or let models run on the processor.',
+  ],
   device_lost: [
     'The graphics card stopped answering.',
     'Hearth starts the model again by itself. If this comes back, update the graphics driver.',

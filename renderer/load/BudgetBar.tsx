@@ -19,7 +19,9 @@ export function BudgetBar({ fit }: { fit: Fit }) {
         {end < 1 && <i className="budget-end" style={{ insetInlineStart: `${end * 100}%` }} />}
       </div>
       <figcaption className="budget-total num">
-        {t(fit.device === 'vram' ? 'budget.vram' : 'budget.ram', { total })}
+        {fit.device === 'vram' && fit.gpu !== undefined
+          ? t('budget.card', { name: fit.gpu, total })
+          : t('budget.ram', { total })}
       </figcaption>
       <ul className="budget-parts num">
         {parts.map(({ name, bytes: size }) => (

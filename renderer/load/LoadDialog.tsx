@@ -1,18 +1,20 @@
 // How a model is loaded: three automatic choices, the memory each takes drawn as one bar, what would be put away, and the exact
 // numbers for who wants them. Nothing is loaded until the button is pressed.
-import type { LoadChoice, LoadPlan } from '@contract/models';
+import type { LoadChoice, LoadPlan, Placement } from '@contract/models';
 import { LoaderCircle } from 'lucide-react';
 import { useState } from 'react';
 import { ApiError } from '../api/client';
 import { currentLanguage, useT } from '../i18n';
 import { FitPill } from '../model/FitPill';
 import { paceWords } from '../model/fitWords';
+import { placementWords } from '../model/placementWords';
 import { Dialog } from '../parts/Dialog';
 import { ErrorNote } from '../parts/ErrorNote';
 import { attempt } from '../state/actions';
 import { loadModel } from '../state/modelActions';
 import { usePlan } from '../state/modelQueries';
 import { BudgetBar } from './BudgetBar';
+import { DeviceChoice } from './DeviceChoice';
 import { ExactContext } from './ExactContext';
 import { LoadChoices } from './LoadChoices';
 import { withContext } from './budget';
@@ -26,8 +28,10 @@ export function LoadDialog() {
 
 function Planned({ model }: { model: string }) {
   const t = useT();
-  const { data: plan, error } = usePlan(model);
-  if (plan && plan.choices.length > 0) return <Choosing plan={plan} />;
+  const [device, setDevice] = useState<string | undefined>();
+  const { data: plan, error } = usePlan(model, device);
+  if (plan && plan.choices.length > 0)
+    return <Choosing key={plan.device} plan={plan} device={device} onDevice={setDevice} />;
   if (plan?.remote !== undefined) return <Elsewhere model={model} engine={plan.remote} />;
   return (
     <Dialog
@@ -77,7 +81,13 @@ function Elsewhere({ model, engine }: { model: string; engine: string }) {
   );
 }
 
-function Choosing({ plan }: { plan: LoadPlan }) {
+interface ChoosingProps {
+  plan: LoadPlan;
+  device: string | undefined;
+  onDevice: (device: string | undefined) => void;
+}
+
+function Choosing({ plan, device, onDevice }: ChoosingProps) {
   const t = useT();
   const [id, setId] = useState(plan.recommended);
   const [exact, setExact] = useState<number | undefined>();
@@ -86,7 +96,8 @@ function Choosing({ plan }: { plan: LoadPlan }) {
   const choice = exact === undefined ? base : withContext(base, plan.choices, exact);
   const load = (): void => {
     closeLoad();
-    attempt(loadModel(plan.model, { context: choice.context, kvType: choice.kvType }));
+    const { context, kvType } = choice;
+    attempt(loadModel(plan.model, { context, kvType, ...(device !== undefined && { device }) }));
   };
   const tooBig = choice.fit.verdict === 'too_big';
   return (
@@ -106,6 +117,7 @@ function Choosing({ plan }: { plan: LoadPlan }) {
         </>
       }
     >
+      <DeviceChoice plan={plan} value={device} onChange={onDevice} />
       <LoadChoices
         choices={plan.choices}
         recommended={plan.recommended}
@@ -113,16 +125,23 @@ function Choosing({ plan }: { plan: LoadPlan }) {
         onChange={(next) => (setId(next), setExact(undefined))}
       />
       <BudgetBar fit={choice.fit} />
-      <Outcome choice={choice} unloads={plan.unloads} />
+      <Outcome choice={choice} unloads={plan.unloads} placement={plan.placement} />
       <ExactContext choice={choice} choices={plan.choices} onChange={setExact} />
     </Dialog>
   );
 }
 
+interface OutcomeProps {
+  choice: LoadChoice;
+  unloads: readonly string[];
+  placement: Placement | undefined;
+}
+
 /** What it comes to: does it fit, how fast, and who must make room. */
-function Outcome({ choice, unloads }: { choice: LoadChoice; unloads: readonly string[] }) {
+function Outcome({ choice, unloads, placement }: OutcomeProps) {
   const t = useT();
   const language = currentLanguage();
+  const { spareBytes } = choice.fit;
   const pace = paceWords(t, choice.fit, language);
   const names = new Intl.ListFormat(language, { type: 'conjunction' }).format(unloads);
   return (
@@ -132,6 +151,7 @@ function Outcome({ choice, unloads }: { choice: LoadChoice; unloads: readonly st
         {pace && <span className="num">{pace}</span>}
       </p>
       {choice.fit.verdict === 'too_big' && <p>{t('load.tooBig')}</p>}
+      {placement && spareBytes >= 0 && <p>{placementWords(t, { ...placement, spareBytes }, language)}</p>}
       {unloads.length > 0 && <p>{t('load.unloads', { names })}</p>}
     </div>
   );

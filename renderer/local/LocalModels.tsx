@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { currentLanguage, useT } from '../i18n';
 import { ImportButton } from '../downloads/ImportButton';
 import { ModelNow } from '../model/ModelNow';
+import { FallbackNote } from '../model/FallbackNote';
 import { RegressionNote } from '../model/RegressionNote';
 import { isBroken } from '../model/modelWords';
 import { Blank } from '../parts/Blank';
@@ -26,6 +27,7 @@ export function LocalModels() {
     <section className="section">
       <h2 className="hidden">{t('models.part.here')}</h2>
       <ModelNow />
+      <FallbackNote />
       <RegressionNote />
       {models.length > 0 && <Bar models={models} />}
       {isSuccess && models.length === 0 && (

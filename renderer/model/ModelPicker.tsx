@@ -14,6 +14,7 @@ import { goTo, pageHref } from '../state/page';
 import { useModels } from '../state/queries';
 import { FitPill } from './FitPill';
 import { ModelNow } from './ModelNow';
+import { FallbackNote } from './FallbackNote';
 import { RegressionNote } from './RegressionNote';
 import { Suggested } from './Suggested';
 import { isBroken, phaseWords, sizeWords } from './modelWords';
@@ -75,6 +76,7 @@ export function ModelPicker({ onDone }: { onDone: () => void }) {
       </div>
       <div className="picker-now">
         <ModelNow onAct={onDone} />
+        <FallbackNote onAct={onDone} />
         <RegressionNote onAct={onDone} />
       </div>
       {usable.length === 0 && groups.length === 0 && (

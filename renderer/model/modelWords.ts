@@ -5,7 +5,7 @@ import { bytes, count, pagesOf, percent } from '../parts/format';
 import { packingWords } from './packing';
 
 export function whereWords(t: Translate, state: AppState): string {
-  return t(state.memory.device === 'vram' ? 'model.gpu' : 'model.cpu');
+  return t(state.active?.gpu === undefined ? 'model.cpu' : 'model.gpu');
 }
 
 export function phaseWords(t: Translate, active: ActiveModel, language: Language): string {

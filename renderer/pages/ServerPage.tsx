@@ -4,6 +4,7 @@ import { useState, type ReactNode } from 'react';
 import { currentLanguage, useT } from '../i18n';
 import { CodeBlock } from '../markdown/CodeBlock';
 import '../markdown/markdown.css';
+import { deviceFacts } from '../model/deviceWords';
 import { CopyButton } from '../parts/CopyButton';
 import { bytes, speed, whole } from '../parts/format';
 import { Segmented } from '../parts/Segmented';
@@ -11,6 +12,7 @@ import { useApp } from '../state/app';
 import { useModels } from '../state/queries';
 import { EXAMPLES, type ExampleName, exampleCode } from './examples';
 import './page.css';
+import '../settings/settings.css';
 import './serverPage.css';
 
 export function ServerPage() {
@@ -120,7 +122,15 @@ function Machine({ state }: { state: AppState }) {
               <dt>{device.name}</dt>
               <dd>
                 {device.cores > 0 && <span>{t('server.cores', { count: device.cores })},</span>}
-                <span>{bytes(device.memoryTotal, language)}</span>
+                {device.graphics ? (
+                  <span className="place-facts">
+                    {deviceFacts(t, device, language).map((fact) => (
+                      <span key={fact}>{fact}</span>
+                    ))}
+                  </span>
+                ) : (
+                  <span>{bytes(device.memoryTotal, language)}</span>
+                )}
               </dd>
             </div>
           ))}

@@ -1,7 +1,8 @@
-// Where models are looked for, where everything lies, and when an unused model makes room.
+// What models run on, where they are looked for, where everything lies, and when an unused model makes room.
 import { useT } from '../i18n';
 import { Segmented } from '../parts/Segmented';
 import { saveSettings } from '../state/actions';
+import { Devices } from './Devices';
 import { Folders } from './Folders';
 import { Locations } from './Locations';
 import type { SettingsView } from './types';
@@ -12,6 +13,7 @@ export function StorageSettings({ settings }: SettingsView) {
   const t = useT();
   return (
     <>
+      <Devices settings={settings} />
       <Folders />
       <Locations />
       <section className="section">

@@ -128,20 +128,27 @@ function DownloadTray({ state: { downloads } }: { state: AppState }) {
   );
 }
 
+/** Of the card that the model in front is on, else of the machine. */
+function memoryOf({ memory: { engineBytes, systemTotal, systemFree, card } }: AppState) {
+  if (!card) return { engineBytes, total: systemTotal, free: systemFree, card: false };
+  const free = Math.max(0, card.totalBytes - card.engineBytes - card.otherBytes);
+  return { engineBytes: card.engineBytes, total: card.totalBytes, free, card: true };
+}
+
 function Memory({ state }: { state: AppState }) {
   const t = useT();
   const language = currentLanguage();
-  const { engineBytes, systemTotal, systemFree, device } = state.memory;
-  const share = systemTotal > 0 ? Math.min(1, engineBytes / systemTotal) : 0;
+  const { engineBytes, total: all, free, card } = memoryOf(state);
+  const share = all > 0 ? Math.min(1, engineBytes / all) : 0;
   const used = bytes(engineBytes, language);
-  const total = bytes(systemTotal, language);
+  const total = bytes(all, language);
   return (
     <span
       className="status-item status-memory num"
-      title={t('status.memoryTitle', { used, free: bytes(systemFree, language), total })}
+      title={t('status.memoryTitle', { used, free: bytes(free, language), total })}
     >
       <MemoryStick size={13} aria-hidden />
-      <span>{t(device === 'vram' ? 'status.vram' : 'status.ram')}</span>
+      <span>{t(card ? 'status.vram' : 'status.ram')}</span>
       <span className="status-bar" aria-hidden>
         <span style={{ transform: `scaleX(${Math.max(share, 0.02)})` }} />
       </span>

@@ -24,6 +24,12 @@ export async function loadModel(model: string, choice?: Omit<LoadRequest, 'model
   refresh.models();
 }
 
+/** As it would be loaded now, by itself: what it runs on is chosen anew. */
+export async function reloadModel(model: string): Promise<void> {
+  await modelApi.unload(model);
+  await loadModel(model);
+}
+
 /** The state is told once a second at most; a press is answered at once. While answers run, the model before stays in front. */
 export function withLoad(state: AppState, model: string): AppState {
   const { active, swap } = state;

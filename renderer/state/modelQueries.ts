@@ -16,8 +16,14 @@ const keys = {
 };
 
 /** Whether it fits changes with every program that is opened, so a plan is never old. */
-export const usePlan = (model: string) =>
-  useQuery({ queryKey: [...keys.plan, model], queryFn: () => modelApi.plan(model), staleTime: 0, gcTime: 0 });
+export const usePlan = (model: string, device?: string) =>
+  useQuery({
+    queryKey: [...keys.plan, model, device ?? ''],
+    queryFn: () => modelApi.plan(model, device),
+    placeholderData: keepPreviousData,
+    staleTime: 0,
+    gcTime: 0,
+  });
 
 export const useDiscover = (q: string) =>
   useInfiniteQuery({

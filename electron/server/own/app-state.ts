@@ -15,6 +15,7 @@ export function appState(context: ServerContext, devices: Device[]): AppState {
   const swap = supervisor.swap();
   const previous = stillThere(context, supervisor.previous());
   const failed = supervisor.failed();
+  const card = supervisor.card();
   return {
     version,
     ...(engineBuild !== undefined && { engineBuild }),
@@ -33,7 +34,8 @@ export function appState(context: ServerContext, devices: Device[]): AppState {
       weightBytes: stats?.weightBytes ?? 0,
       systemTotal: totalmem(),
       systemFree: freemem(),
-      device: 'ram',
+      device: card ? 'vram' : 'ram',
+      ...(card && { card }),
     },
     decodeTps: running > 0 ? (stats?.decodeTps ?? 0) : 0,
     lastDecodeTps: context.lastDecodeTps(),

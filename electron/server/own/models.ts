@@ -3,14 +3,14 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { HearthError } from '../../contract/errors';
 import type { LoadPlan } from '../../contract/models';
-import { loadRequest, unloadRequest, type ActiveModel, type ModelEntry } from '../../contract/own';
+import { deviceName, loadRequest, unloadRequest, type ActiveModel, type ModelEntry } from '../../contract/own';
 import { ROUTES } from '../../contract/routes';
 import type { LibraryModel } from '../../library/types';
 import { refOf, usableModel, type ServerContext } from '../context';
 import { parse } from '../validate';
 import { modelFits } from './model-fits';
 
-const planQuery = z.object({ model: z.string() });
+const planQuery = z.object({ model: z.string(), device: deviceName.optional() });
 
 export function modelEntries({ library, supervisor }: Pick<ServerContext, 'library' | 'supervisor'>): ModelEntry[] {
   const active = supervisor.active();
@@ -55,15 +55,17 @@ const planElsewhere = ({ name, engine }: LibraryModel): LoadPlan => ({
   choices: [],
   recommended: 'balanced',
   unloads: [],
+  devices: [],
   remote: engine ?? '',
 });
 
 function memoryRoutes(app: FastifyInstance, context: ServerContext): void {
   const { supervisor } = context;
   app.get(ROUTES.modelPlan, async (request) => {
-    const model = await usableModel(context, parse(planQuery, request.query).model);
+    const { model: name, device } = parse(planQuery, request.query);
+    const model = await usableModel(context, name);
     if (model.remote !== undefined) return planElsewhere(model);
-    return supervisor.plan(refOf(model));
+    return supervisor.plan(refOf(model), device);
   });
   app.post(ROUTES.modelLoad, async (request, reply) => {
     const { model: name, ...wish } = parse(loadRequest, request.body);

@@ -139,6 +139,7 @@ const NOTHING: Stats = {
   kvBytesUsed: 0,
   kvBytesTotal: 0,
   scratchBytes: 0,
+  deviceBytes: 0,
   rssBytes: 0,
   rssAnonBytes: 0,
   blocksUsed: 0,

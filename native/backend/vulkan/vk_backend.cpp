@@ -109,6 +109,7 @@ class VulkanBackend final : public Backend {
     }
     return bytes;
   }
+  uint64_t device_bytes() const override { return state_.memory.device_bytes(); }
   std::optional<uint64_t> memory_free() const override { return state_.memory.free(); }
 
  private:

@@ -30,7 +30,7 @@ enum class KvType { automatic, f32, f16, q8 };  // automatic: f32 in exact, f16 
 
 struct EngineOptions {
   std::string model_path;        // a .gguf file (any part of a split one), a .safetensors folder, or a file in it
-  std::string device = "cpu";    // "cpu" or "reference"
+  std::string device = "cpu";    // "cpu", "reference", or the id of a graphics device, as devices() gives it
   Precision precision = Precision::fast;
   KvType kv_type = KvType::automatic;  // exact keeps f32: another type is refused there
   uint32_t threads = 0;          // 0: every physical core
@@ -46,6 +46,7 @@ struct EngineOptions {
   uint64_t host_cache_bytes = 0; // blocks that leave the pool stay in plain memory up to this; no use on the CPU
   std::string disk_cache_path;   // a folder for blocks that a restart shall find; empty: none
   uint64_t disk_cache_bytes = 0; // bound of that folder
+  std::string kernel_cache_path; // a folder for what graphics drivers have compiled; empty: HEARTH_VULKAN_CACHE, else none
 };
 
 /// Progress of a load: phase is "open", "weights" or "warmup"; fraction 0..1 over the whole load.
@@ -136,6 +137,7 @@ struct EngineStats {
   uint64_t weight_bytes = 0;             // mapped or held
   uint64_t kv_bytes_used = 0, kv_bytes_total = 0;
   uint64_t scratch_bytes = 0;
+  uint64_t device_bytes = 0;             // taken of a graphics device's memory, weights and KV included
   // Used: in the tables of running sequences. Cached: in nobody's use, can be found again or taken. Free: the rest.
   uint32_t blocks_used = 0, blocks_cached = 0, blocks_free = 0;
   uint64_t blocks_fetched = 0, blocks_stored = 0;            // from the tiers below the pool, and down to them

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,18 +55,42 @@ struct MemoryPlan {
   uint64_t weight_bytes = 0;             // mapped, not held
   uint64_t scratch_bytes = 0;            // of a full step on the CPU
   uint32_t block_tokens = 0, prefill_rows = 0;
+  uint64_t device_scratch_bytes = 0;     // of a full step on a graphics device
   std::vector<uint32_t> windows;         // of each layer group; 0: everything
+  std::vector<uint32_t> layer_groups;    // of each layer: which of the groups it is in
   uint64_t block_bytes_f16 = 0, block_bytes_q8 = 0;
 };
 
 /// Reads the header, as `inspect`. Throws as it does.
 MemoryPlan plan_memory(const EngineOptions& options);
 
+struct DeviceHeap {
+  uint64_t bytes = 0, budget = 0, used = 0;  // budget: what this process may use of it; used: by this process
+  bool local = false;                    // the device's own
+};
+
+struct DeviceOff {
+  std::string feature, reason;           // what the device could do and is not used, and why
+};
+
+/// What only a graphics device has.
+struct Graphics {
+  std::string type;                      // "discrete" | "integrated" | "virtual" | "software" | "other"
+  std::string uuid, pci;                 // pci: "0000:01:00.0", empty where the driver does not tell
+  std::string driver;                    // name and version, as it calls itself
+  uint32_t api_major = 0, api_minor = 0;
+  bool unified = false;                  // its memory is the machine's
+  bool budget_known = false;             // the driver tells what others take; else memory_free is a guess
+  std::vector<DeviceHeap> heaps;
+  std::vector<DeviceOff> off;
+};
+
 struct Device {
-  std::string id, name, kind;            // kind: "cpu" | "gpu"
+  std::string id, name, kind;            // kind: "cpu" | "gpu"; id: "cpu", or one that stays the same across restarts
   uint64_t memory_total = 0, memory_free = 0;
-  std::vector<std::string> features;     // e.g. "avx2", "avx512f", "avx512vnni"
+  std::vector<std::string> features;     // in use, e.g. "avx2", "avx512f", "memory_budget"
   uint32_t cores = 0;
+  std::optional<Graphics> graphics;
 };
 
 struct Devices {

@@ -351,6 +351,7 @@ function planOf(model: ModelEntry, active: string | undefined): LoadPlan {
     model: model.name,
     recommended: 'balanced',
     unloads: active && active !== model.name ? [active] : [],
+    devices: [],
     choices: [
       { id: 'balanced', context: 32_768, kvType: 'f16', fit: fit(32_768, 1.6e9) },
       { id: 'long_memory', context: 131_072, kvType: 'f16', fit: fit(131_072, 6.4e9) },

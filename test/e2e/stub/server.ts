@@ -65,6 +65,8 @@ class StubServer {
     modelFolders: [],
     aliases: {},
     idleUnloadMinutes: 0,
+    device: 'auto',
+    gpuRequired: false,
   };
   #models = makeModels();
   #state = makeState();

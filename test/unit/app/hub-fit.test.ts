@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { hubFits } from '../../../electron/app/hub-fit';
 import type { LibraryModel } from '../../../electron/library/types';
-import type { Experience } from '../../../electron/supervisor/fit';
+import type { Experience, Room } from '../../../electron/supervisor/fit';
 import { planFor } from '../supervisor/plans';
 
 const GB = 1e9;
@@ -16,19 +16,20 @@ const model = (fields: Partial<LibraryModel> = {}): LibraryModel => ({
   ...fields,
 });
 
-function fits(models: LibraryModel[], experience: Experience = {}, readBytesPerSecond?: number) {
-  return hubFits({
-    library: { list: () => models },
-    supervisor: {
-      known: async () => ({ plan: planFor('m', 8), experience }),
-      room: async () => ({
-        totalBytes: 24 * GB,
-        freeBytes: 20 * GB,
-        ownBytes: 0,
-        ...(readBytesPerSecond !== undefined && { readBytesPerSecond }),
-      }),
-    },
+function fits(
+  models: LibraryModel[],
+  experience: Experience = {},
+  readBytesPerSecond?: number,
+  card?: () => Promise<Room>,
+) {
+  const room = async () => ({
+    totalBytes: 24 * GB,
+    freeBytes: 20 * GB,
+    ownBytes: 0,
+    ...(readBytesPerSecond !== undefined && { readBytesPerSecond }),
   });
+  const supervisor = { known: async () => ({ plan: planFor('m', 8), experience }), room, roomFor: card ?? room };
+  return hubFits({ library: { list: () => models }, supervisor });
 }
 
 const question = { bytes: 4 * GB, quantization: 'Q4_K_M', ...info };
@@ -74,14 +75,20 @@ describe('a file of the hub', () => {
     expect(after / before).toBeCloseTo(0.5, 1);
   });
 
+  it('that would go onto a card is told with the card, and not with the speed of the processor', async () => {
+    const gpu = { id: 'vulkan:1', name: 'Card', type: 'discrete', unified: false } as const;
+    const card = async () => ({ totalBytes: 8 * GB, freeBytes: 7 * GB, ownBytes: 0, gpu });
+    const fit = await fits([model()], { decodeTps: 4 }, 20e9, card)(question);
+    expect(fit).toMatchObject({ device: 'vram', gpu: 'Card', verdict: 'fits', totalBytes: 8 * GB });
+    expect(fit?.decodeTps).toBeUndefined();
+  });
+
   it('is told without a speed where the machine was not measured, and in spite of a look that fails', async () => {
     expect((await fits([])(question))?.decodeTps).toBeUndefined();
+    const room = async () => ({ totalBytes: 24 * GB, freeBytes: 20 * GB, ownBytes: 0 });
     const broken = hubFits({
       library: { list: () => [model()] },
-      supervisor: {
-        known: () => Promise.reject(new Error('no')),
-        room: async () => ({ totalBytes: 24 * GB, freeBytes: 20 * GB, ownBytes: 0 }),
-      },
+      supervisor: { known: () => Promise.reject(new Error('no')), room, roomFor: room },
     });
     expect((await broken(question))?.verdict).toBe('fits');
   });

@@ -120,6 +120,9 @@ export class FakeSupervisor implements Supervisor {
     throw new HearthError('internal', 'not scripted');
   };
   room = async () => ({ totalBytes: 16e9, freeBytes: 8e9, ownBytes: 0 });
+  roomFor = this.room;
+  fitRoom: Supervisor['fitRoom'] = async (model) => ({ ...(await this.known(model)), room: await this.room() });
+  card = () => undefined;
   loaded = (model?: ModelRef): Loaded | undefined => {
     if (this.model?.state !== 'ready' || (model && model.name !== this.model.name)) return undefined;
     return {

@@ -1,6 +1,15 @@
 // Who gets how much memory, as a table of situations.
 import { describe, expect, it } from 'vitest';
-import { expired, place, regrow, relieve, type Ask, type Tenant } from '../../../electron/supervisor/broker';
+import {
+  both,
+  expired,
+  place,
+  regrow,
+  relieve,
+  type Ask,
+  type Placement,
+  type Tenant,
+} from '../../../electron/supervisor/broker';
 
 /** In gigabytes, which read better. */
 const tenant = (path: string, more: Partial<Tenant> = {}): Tenant => ({
@@ -21,6 +30,7 @@ const ask = (more: Partial<Ask> = {}): Ask => ({
   kvMin: 1,
   kvMax: 3,
   coldBytes: 0,
+  hostBytes: 0,
   ...more,
 });
 
@@ -143,5 +153,34 @@ describe('an idle model', () => {
     ];
     expect(expired(tenants, 500, 1000)).toEqual(['a']);
     expect(expired(tenants, 0, 1e9)).toEqual([]);
+  });
+});
+
+describe('a model that needs two memories', () => {
+  const grant: Placement = { kind: 'grant', kvBytes: 2, shrink: [{ path: 'a', kvBytes: 1 }] };
+  const refuse: Placement = { kind: 'refuse', needed: 2, available: 1 };
+  it.each([
+    [
+      'comes when both let it in, with the conversation of the first',
+      grant,
+      { ...grant, kvBytes: 0, shrink: [] },
+      grant,
+    ],
+    ['does not come where one refuses', { kind: 'wait', paths: ['a'] }, refuse, refuse],
+    [
+      'waits before it sends anybody away',
+      { kind: 'evict', paths: ['b'] },
+      { kind: 'wait', paths: ['a'] },
+      { kind: 'wait', paths: ['a'] },
+    ],
+    [
+      'sends away whom either needs gone, each once',
+      { kind: 'evict', paths: ['a'] },
+      { kind: 'evict', paths: ['a', 'b'] },
+      { kind: 'evict', paths: ['a', 'b'] },
+    ],
+    ['is not let in by one alone', grant, { kind: 'evict', paths: ['b'] }, { kind: 'evict', paths: ['b'] }],
+  ] satisfies [string, Placement, Placement, Placement][])('%s', (_, one, two, expected) => {
+    expect(both(one, two)).toEqual(expected);
   });
 });

@@ -33,6 +33,10 @@ export interface Script {
   delayMs?: number;
   crashAt?: number;
   crashAlways?: boolean;
+  /** It crashes only while it is on the card. */
+  onCard?: boolean;
+  /** At this token the card is lost, each time that one computes it there. */
+  lostAt?: number;
   refuse?: boolean;
   twice?: boolean;
 }

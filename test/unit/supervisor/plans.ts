@@ -25,6 +25,8 @@ export function planFor(path: string, gigabytes: number, more: Partial<MemoryPla
     },
     weightBytes: gigabytes * GB,
     scratchBytes: 1e6,
+    deviceScratchBytes: 1e6,
+    parts: { embedding: 0, output: 0, layers: [{ shared: gigabytes * GB, experts: 0, group: 0 }] },
     decodeBytes: gigabytes * GB,
     kv: { blockTokens: 16, prefillRows: 512, windows: [0], blockBytes: { f16: 1e6, q8: 5e5 } },
   };

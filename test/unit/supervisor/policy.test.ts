@@ -3,11 +3,14 @@ import { describe, expect, it } from 'vitest';
 import type { GenerationEvent } from '../../../electron/contract/runtime';
 import {
   CRASH_WINDOW_MS,
+  DEVICE_CRASHES,
   HANG_LOOKS,
   MODEL_CRASHES,
+  REQUEST_CRASHES,
   PATIENCE_MS,
   isHung,
   isNews,
+  leavesDevice,
   nextWaiting,
   onCrash,
   resumes,
@@ -32,6 +35,13 @@ describe('restarting', () => {
 
   it('gives a model up that crashes again and again, instead of for ever', () => {
     expect(onCrash(Array<number>(MODEL_CRASHES + 1).fill(0), 0)).toEqual({ action: 'give_up' });
+  });
+
+  it('leaves a card before its model is given up, and while the requests that saw it fail still live', () => {
+    expect([0, 1, DEVICE_CRASHES].map((crashes) => leavesDevice(crashes, false))).toEqual([false, false, true]);
+    expect(leavesDevice(0, true)).toBe(true);
+    expect(DEVICE_CRASHES).toBeLessThanOrEqual(REQUEST_CRASHES);
+    expect(DEVICE_CRASHES).toBeLessThan(MODEL_CRASHES);
   });
 
   it('forgives crashes of long ago', () => {

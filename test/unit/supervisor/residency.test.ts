@@ -1,7 +1,8 @@
 // Races of loads, swaps and changes of mind, with hosts that do what the test says and nothing else.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { HearthError } from '../../../electron/contract/errors';
+import { HearthError, type ErrorCode } from '../../../electron/contract/errors';
 import type { Loaded, Stats } from '../../../electron/contract/runtime';
+import type { SeenGpu } from '../../../electron/supervisor/gpus';
 import type { Knowledge } from '../../../electron/supervisor/knowledge';
 import type { HostState, ModelHost } from '../../../electron/supervisor/model-host';
 import { Residency } from '../../../electron/supervisor/residency';
@@ -24,7 +25,7 @@ class FakeHost implements ModelHost {
 
   constructor(
     readonly ref: ModelRef,
-    readonly load: { context?: number; kvBytes?: number },
+    readonly load: { context?: number; kvBytes?: number; device?: string },
     private readonly changed: () => void,
   ) {}
 
@@ -34,8 +35,8 @@ class FakeHost implements ModelHost {
     this.loaded = { context: this.load.context ?? 0 } as Loaded;
     this.settle.resolve(this.loaded);
   }
-  fail(): void {
-    this.settle.reject(new HearthError('bad_file', 'The file is damaged.'));
+  fail(code: ErrorCode = 'bad_file'): void {
+    this.settle.reject(new HearthError(code, 'It does not go.'));
   }
   end(): void {
     this.running -= 1;
@@ -54,8 +55,16 @@ class FakeHost implements ModelHost {
   }
 }
 
+interface SetUp {
+  budget?: number;
+  auto?: boolean;
+  /** Every model is meant for it. */
+  gpu?: SeenGpu;
+  mayLeave?: boolean;
+}
+
 /** Models are called by a letter and their gigabytes: a4. Two of 4 do not fit into the 7 that there are. */
-function setUp({ budget = 7, auto = true }: { budget?: number; auto?: boolean } = {}) {
+function setUp({ budget = 7, auto = true, gpu, mayLeave = true }: SetUp = {}) {
   const hosts: FakeHost[] = [];
   const failures: string[] = [];
   const knowledge = {
@@ -73,7 +82,9 @@ function setUp({ budget = 7, auto = true }: { budget?: number; auto?: boolean } 
     slots: 8,
     memory: () => ({ totalBytes: 100 * GB, freeBytes: 100 * GB }),
     budgetBytes: budget * GB,
-    createHost: (ref, load) => {
+    choose: async () => gpu,
+    mayLeaveDevice: () => mayLeave,
+    createHost: (ref, { load }) => {
       const host = new FakeHost(ref, load, () => residency.changed());
       hosts.push(host);
       if (auto) host.up();
@@ -422,5 +433,61 @@ describe('unloading', () => {
     await settle();
     expect(alive()).toEqual(['c4']);
     expect(working.state).toBe('running');
+  });
+});
+
+describe('a model on a card', () => {
+  const card: SeenGpu = {
+    id: 'vulkan:1',
+    name: 'Card',
+    type: 'discrete',
+    unified: false,
+    totalBytes: 8 * GB,
+    limitBytes: 7 * GB,
+  };
+
+  it('leaves the memory of the machine to others, and fills its own', async () => {
+    const { residency, alive } = setUp({ budget: 7, gpu: card });
+    request(residency, 'a4');
+    await settle();
+    expect(residency.residents.get('a4')?.host).toMatchObject({ load: { device: 'vulkan:1' } });
+    expect(residency.pools.tenants('vulkan:1')).toMatchObject([{ path: 'a4', weightBytes: 4 * GB }]);
+    expect(residency.pools.tenants('ram')).toMatchObject([{ path: 'a4', weightBytes: 0, kvGrant: 0 }]);
+    request(residency, 'b4');
+    await settle();
+    expect(alive()).toEqual(['a4']); // busy: the card has room for one
+  });
+
+  it('too small for it is said with the memory of the card', async () => {
+    const { residency, failures } = setUp({ budget: 100, gpu: card });
+    const asked = request(residency, 'a8');
+    await settle();
+    expect([asked.state, failures]).toEqual(['out_of_vram', ['out_of_vram']]);
+  });
+
+  it.each([
+    [
+      'comes on the processor where its driver fails and nobody named the card',
+      'out_of_vram',
+      {},
+      true,
+      ['vulkan:1', undefined],
+      'loaded',
+    ],
+    ['does so after a crash of the driver', 'runtime_crashed', {}, true, ['vulkan:1', undefined], 'loaded'],
+    ['fails where the card was named', 'out_of_vram', { device: 'vulkan:1' }, true, ['vulkan:1'], 'out_of_vram'],
+    ['fails where a card is required', 'device_lost', {}, false, ['vulkan:1'], 'device_lost'],
+    ['fails where the file is at fault', 'bad_file', {}, true, ['vulkan:1'], 'bad_file'],
+  ] as const)('%s', async (_, code, wish, mayLeave, devices, state) => {
+    const { residency, hosts } = setUp({ budget: 20, auto: false, gpu: card, mayLeave });
+    const asked = summon(residency, 'a4', wish);
+    await settle();
+    hosts[0]?.fail(code);
+    await settle();
+    hosts[1]?.up();
+    await settle();
+    expect(hosts.map(({ load }) => load.device)).toEqual(devices);
+    expect(asked.state).toBe(state);
+    expect(residency.residents.get('a4')?.fallback).toEqual(state === 'loaded' ? { device: 'Card', code } : undefined);
   });
 });

@@ -1,0 +1,87 @@
+// The device for a load: memories as they are now, wishes and settings, and what is known of the model on each. The decision itself is
+// placement/choose.ts's; a wish that cannot be met becomes an error here.
+import { HearthError } from '../contract/errors';
+import type { MemoryPlan } from '../contract/runtime';
+import type { Experience, Room } from './fit';
+import type { Gpus, SeenGpu } from './gpus';
+import type { Knowledge } from './knowledge';
+import { chooseRoom, type DeviceWish, type Why } from './placement/choose';
+import type { LoadWish } from './types';
+
+export interface DeviceChoiceOptions {
+  gpus: Gpus;
+  knowledge: Pick<Knowledge, 'experience'>;
+  /** `measure`: how fast it is read may be found out now, which takes a second. */
+  ram(measure: boolean): Promise<Room>;
+  wish(): DeviceWish;
+}
+
+export interface Chosen {
+  room: Room;
+  why: Why;
+  /** Every memory that could have been named, the chosen one included. */
+  others: Room[];
+}
+
+/** Computes on the processor, and needs no list of anything else. */
+const isProcessor = (device: string): boolean => device === 'cpu' || device === 'reference';
+
+export class DeviceChoice {
+  constructor(private readonly options: DeviceChoiceOptions) {}
+
+  /** The graphics device; undefined: the processor. Throws HearthError{device_unavailable}. */
+  async deviceFor(plan: MemoryPlan, wish: LoadWish): Promise<SeenGpu | undefined> {
+    // Without a choice nothing is looked at: a command that runs on the processor opens no driver.
+    const { device, gpuRequired } = this.wishOf(wish);
+    if (isProcessor(device) && !gpuRequired) return undefined;
+    const { room } = await this.roomFor(plan, wish, { quick: false, measure: false });
+    return this.seen(room);
+  }
+
+  seen({ gpu }: Room): SeenGpu | undefined {
+    return gpu && this.options.gpus.last().find(({ id }) => id === gpu.id);
+  }
+
+  /** `quick`: what was seen last is good enough, and a wish that cannot be met is no error. */
+  async roomFor(plan: MemoryPlan, wish: LoadWish, { quick = false, measure = true } = {}): Promise<Chosen> {
+    const wanted = this.wishOf(wish);
+    const ram = await this.options.ram(measure);
+    const gpus = await this.options.gpus.rooms(quick);
+    const seen = await this.experiences(plan, gpus);
+    const { kvType, context } = wish;
+    const choice = chooseRoom(plan, { ram, gpus }, named(wanted), {
+      seen: (device) => seen.get(device) ?? {},
+      ...(context && { context }),
+      ...(kvType === 'q8' && { kvType }),
+    });
+    const offered = gpus.filter(({ gpu }) => gpu && (gpu.type !== 'software' || gpu.id === wanted.device));
+    const others = [...offered, ...(wanted.gpuRequired ? [] : [ram])];
+    if ('room' in choice) return { ...choice, others };
+    if (quick) return { room: ram, why: 'no_gpu', others };
+    throw unavailable(choice.refused, wanted.device);
+  }
+
+  private async experiences(plan: MemoryPlan, gpus: readonly Room[]): Promise<Map<string, Experience>> {
+    const devices = ['cpu', ...gpus.flatMap(({ gpu }) => gpu?.id ?? [])];
+    const { knowledge } = this.options;
+    const all = devices.map(async (id): Promise<[string, Experience]> => {
+      return [id, await knowledge.experience(plan, id === 'cpu' ? undefined : id)];
+    });
+    return new Map(await Promise.all(all));
+  }
+
+  private wishOf({ device }: LoadWish): DeviceWish {
+    const usual = this.options.wish();
+    return device === undefined ? usual : { ...usual, device };
+  }
+}
+
+const named = (wish: DeviceWish): DeviceWish => (wish.device === 'reference' ? { ...wish, device: 'cpu' } : wish);
+
+function unavailable(refused: 'missing' | 'required', device: string): HearthError {
+  const text =
+    refused === 'missing'
+      ? `There is no device ${device}.`
+      : 'A graphics card is required by the settings, and there is none that can be used.';
+  return new HearthError('device_unavailable', text, refused === 'missing' ? { param: 'device' } : {});
+}

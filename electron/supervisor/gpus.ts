@@ -1,0 +1,77 @@
+// The graphics devices of this machine and what is free on each, as the probe last saw it. A look opens drivers in the probe's process, so
+// it is kept for a while; what our own models give back is known without one. It chooses nothing.
+import type { Device, LogLevel } from '../contract/runtime';
+import type { Gpu, Room } from './fit';
+import type { Probe } from './types';
+
+/** Free memory as it was seen is believed for so long; that there is no device at all, or where it need not be exact, for longer. */
+const FRESH_MS = 2_000;
+const KEPT_MS = 60_000;
+
+/** A device, and what all models together may take of it: what was free, and what they held at that time. */
+export interface SeenGpu extends Gpu {
+  totalBytes: number;
+  limitBytes: number;
+}
+
+export class Gpus {
+  private seen: SeenGpu[] = [];
+  private at = -Infinity;
+  private looking: Promise<SeenGpu[]> | undefined;
+
+  constructor(
+    private readonly probe: Pick<Probe, 'devices'>,
+    /** What our models hold of a device now. */
+    private readonly held: (device: string) => number,
+    private readonly log: (level: LogLevel, text: string) => void,
+  ) {}
+
+  /** As they were last seen. */
+  last(): readonly SeenGpu[] {
+    return this.seen;
+  }
+
+  /** `quick`: what was seen a while ago will do. */
+  look(quick = false): Promise<SeenGpu[]> {
+    const changes = this.seen.length > 0 && !quick;
+    if (performance.now() - this.at < (changes ? FRESH_MS : KEPT_MS)) return Promise.resolve(this.seen);
+    this.looking ??= this.lookNow().finally(() => (this.looking = undefined));
+    return this.looking;
+  }
+
+  /** As memories that a model could be loaded into. */
+  async rooms(quick = false): Promise<Room[]> {
+    const seen = await this.look(quick);
+    return seen.map(({ limitBytes, totalBytes, ...gpu }) => ({
+      totalBytes,
+      freeBytes: limitBytes,
+      ownBytes: this.held(gpu.id),
+      gpu,
+    }));
+  }
+
+  /** A driver that crashes the probe is as good as none; the log says so. */
+  private async lookNow(): Promise<SeenGpu[]> {
+    try {
+      const { devices } = await this.probe.devices();
+      this.seen = devices.flatMap((device) => this.seenIn(device));
+    } catch (error) {
+      this.log(
+        'warn',
+        `graphics devices could not be listed: ${error instanceof Error ? error.message : String(error)}`,
+      );
+      this.seen = [];
+    }
+    this.at = performance.now();
+    return this.seen;
+  }
+
+  private seenIn({ id, name, graphics, memoryTotal, memoryFree }: Device): SeenGpu[] {
+    if (!graphics) return [];
+    const { type, unified, budgetKnown } = graphics;
+    // Without a budget the driver does not see what anybody holds, us included.
+    const held = budgetKnown ? this.held(id) : 0;
+    const limitBytes = Math.min(memoryTotal, memoryFree + held);
+    return [{ id, name, type, unified, totalBytes: memoryTotal, limitBytes }];
+  }
+}

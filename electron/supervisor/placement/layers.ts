@@ -1,0 +1,236 @@
+// Layers in a row over devices, with the experts that find no room in the machine's memory. Every way to cut the row is weighed.
+// It knows sizes and rooms, and no device.
+import { kvOn, total, type Layer, type Sizes } from './sizes';
+import { fixedSeconds, readSeconds } from './speed';
+import type { PlaceDevice, Placement, PlacementKind, Share } from './types';
+
+/** More ways than this are not tried one by one. */
+const MOST_CUTS = 10_000;
+
+/** How many layers each of `devices` gets: all ways, or the one by room. */
+function* cuts(layers: number, devices: readonly PlaceDevice[]): Generator<number[]> {
+  if (ways(layers, devices.length) > MOST_CUTS) {
+    yield byRoom(layers, devices);
+    return;
+  }
+  yield* splits(layers, devices.length);
+}
+
+function* splits(layers: number, parts: number): Generator<number[]> {
+  if (parts === 1) yield [layers];
+  else
+    for (let first = 1; first <= layers - parts + 1; first += 1) {
+      for (const rest of splits(layers - first, parts - 1)) yield [first, ...rest];
+    }
+}
+
+/** Layers - 1 places to cut at, of which parts - 1 are taken. */
+function ways(layers: number, parts: number): number {
+  let count = 1;
+  for (let cut = 1; cut < parts; cut += 1) count = (count * (layers - cut)) / cut;
+  return count;
+}
+
+function byRoom(layers: number, devices: readonly PlaceDevice[]): number[] {
+  const room = total(devices.map(({ roomBytes }) => roomBytes));
+  const counts = devices.map(({ roomBytes }) => Math.max(1, Math.floor((layers * roomBytes) / Math.max(1, room))));
+  counts[0] = (counts[0] ?? 0) + layers - total(counts);
+  return counts;
+}
+
+/** Of some layers' experts, those that fit into `bytes`: how many there are, what they weigh, and what of their reads they stand for. */
+function fill(
+  layers: readonly Layer[],
+  expertCount: number,
+  bytes: number,
+): { experts: number; bytes: number; reads: number } {
+  const each = layers.map(({ experts }) => experts / expertCount);
+  if (layers.every(({ heat }) => heat === undefined)) {
+    // Nobody knows which are used: whole layers, in order.
+    let weight = 0;
+    let whole = 0;
+    while (whole < layers.length && weight + (layers[whole]?.experts ?? 0) <= bytes)
+      weight += layers[whole++]?.experts ?? 0;
+    return { experts: whole * expertCount, bytes: weight, reads: weight };
+  }
+  const all = layers.flatMap(({ heat, experts }, layer) => {
+    const sum = total(heat ?? []) || 1;
+    return Array.from({ length: expertCount }, (_, expert) => ({
+      bytes: each[layer] ?? 0,
+      reads: experts * (heat ? (heat[expert] ?? 0) / sum : 1 / expertCount),
+    }));
+  });
+  const taken = { experts: 0, bytes: 0, reads: 0 };
+  for (const one of all.sort((a, b) => b.reads - a.reads)) {
+    if (taken.bytes + one.bytes > bytes) break;
+    taken.experts += 1;
+    taken.bytes += one.bytes;
+    taken.reads += one.reads;
+  }
+  return taken;
+}
+
+interface Held {
+  share: Share;
+  /** Bytes that a token reads here. */
+  reads: number;
+  /** Experts left over for the machine's memory: bytes, reads, layers. */
+  left: { bytes: number; reads: number; layers: number };
+}
+
+/** One device with some layers; undefined where what cannot go elsewhere does not fit. */
+function hold(device: PlaceDevice, layers: readonly Layer[], sizes: Sizes, first: boolean): Held | undefined {
+  const shared = total(layers.map((layer) => layer.shared)) + (first ? sizes.embedding + sizes.output : 0);
+  const experts = total(layers.map((layer) => layer.experts));
+  const kvBytes = kvOn(layers, sizes.kvPerLayer);
+  const free = device.roomBytes - shared - kvBytes - sizes.scratch[device.kind];
+  if (free < 0) return undefined;
+  const here = fill(layers, sizes.expertCount, free);
+  // The processor has no other memory to put them into.
+  if (device.kind === 'cpu' && here.bytes < experts) return undefined;
+  const used = sizes.expertsUsed / sizes.expertCount;
+  const spoken = kvOn(layers, sizes.spokenPerLayer);
+  const reads = shared - (first ? sizes.embedding : 0) + here.reads * used + spoken;
+  return {
+    share: {
+      device: device.id,
+      name: device.name,
+      kind: device.kind,
+      layers: layers.length,
+      fraction: 1,
+      experts: experts > 0 ? here.experts : 0,
+      weightBytes: shared + here.bytes,
+      kvBytes,
+      scratchBytes: sizes.scratch[device.kind],
+    },
+    reads,
+    left: {
+      bytes: experts - here.bytes,
+      reads: (experts - here.reads) * used,
+      layers: layers.length - Math.floor(here.experts / sizes.expertCount),
+    },
+  };
+}
+
+function kindOf(shares: readonly Share[], inRam: boolean): PlacementKind {
+  const cards = shares.filter(({ kind }) => kind === 'gpu').length;
+  const layersInRam = shares.some(({ kind }) => kind === 'cpu');
+  if (cards === 0) return 'cpu';
+  if (cards > 1) return inRam || layersInRam ? 'gpus_and_ram' : 'layer_split';
+  if (layersInRam) return inRam ? 'layers_and_experts_in_ram' : 'layers_in_ram';
+  return inRam ? 'experts_in_ram' : 'gpu';
+}
+
+/** Devices with their layers; the experts that are left over go to `cpu`. Undefined where it does not fit. */
+function assemble(
+  devices: readonly PlaceDevice[],
+  counts: readonly number[],
+  sizes: Sizes,
+  cpu: PlaceDevice,
+): Placement | undefined {
+  const held: Held[] = [];
+  let at = 0;
+  for (const [index, device] of devices.entries()) {
+    const count = counts[index] ?? 0;
+    const one = hold(device, sizes.layers.slice(at, at + count), sizes, index === 0);
+    if (!one) return undefined;
+    held.push(one);
+    at += count;
+  }
+  const left = {
+    bytes: total(held.map(({ left: { bytes } }) => bytes)),
+    reads: total(held.map(({ left: { reads } }) => reads)),
+    layers: total(held.map(({ left: { bytes, layers } }) => (bytes > 0 ? layers : 0))),
+  };
+  const shares = withExperts(
+    held.map(({ share }) => share),
+    left,
+    sizes,
+    cpu,
+  );
+  const spareBytes = spareOf(shares, [...devices, cpu]);
+  if (spareBytes < 0) return undefined;
+  const cards = held.filter(({ share }) => share.kind === 'gpu');
+  const seconds =
+    total(held.map(({ reads }, index) => readSeconds(reads, devices[index]?.bytesPerSecond ?? 1))) +
+    readSeconds(left.reads, cpu.bytesPerSecond) +
+    fixedSeconds({
+      gpuLayers: total(cards.map(({ share }) => share.layers)),
+      hops: devices.length - 1,
+      expertLayers: left.layers,
+      sums: 0,
+    });
+  return {
+    kind: kindOf(
+      held.map(({ share }) => share),
+      left.bytes > 0,
+    ),
+    runs: false,
+    shares,
+    decodeTps: 1 / seconds,
+    spareBytes,
+  };
+}
+
+function withExperts(
+  shares: Share[],
+  left: { bytes: number; layers: number },
+  sizes: Sizes,
+  cpu: PlaceDevice,
+): Share[] {
+  if (left.bytes === 0) return shares;
+  const experts =
+    total(sizes.layers.map((layer) => (layer.experts > 0 ? sizes.expertCount : 0))) -
+    total(shares.map((share) => share.experts));
+  const there = shares.find(({ kind }) => kind === 'cpu');
+  if (there) {
+    return shares.map((share) =>
+      share === there
+        ? { ...there, experts: there.experts + experts, weightBytes: there.weightBytes + left.bytes }
+        : share,
+    );
+  }
+  const { id: device, name, kind } = cpu;
+  return [
+    ...shares,
+    {
+      device,
+      name,
+      kind,
+      layers: 0,
+      fraction: 1,
+      experts,
+      weightBytes: left.bytes,
+      kvBytes: 0,
+      scratchBytes: sizes.scratch.cpu,
+    },
+  ];
+}
+
+/** The least that is left anywhere. Devices whose memory is the machine's take from the processor's room. */
+export function spareOf(shares: readonly Share[], devices: readonly PlaceDevice[]): number {
+  const taken = (share: Share) => share.weightBytes + share.kvBytes + share.scratchBytes;
+  const of = (device: PlaceDevice) => total(shares.filter((share) => share.device === device.id).map(taken));
+  let machine = 0;
+  const spares: number[] = [];
+  for (const device of new Map(devices.map((each) => [each.id, each])).values()) {
+    const bytes = of(device);
+    if (bytes === 0) continue;
+    spares.push(device.roomBytes - bytes);
+    if (device.kind === 'cpu' || device.unified) machine += bytes;
+  }
+  const cpu = devices.find(({ kind }) => kind === 'cpu');
+  if (cpu && machine > 0) spares.push(cpu.roomBytes - machine);
+  return Math.min(...spares);
+}
+
+/** The fastest way to lay the layers out over exactly these devices, in this order. */
+export function inARow(devices: readonly PlaceDevice[], sizes: Sizes, cpu: PlaceDevice): Placement | undefined {
+  let best: Placement | undefined;
+  if (devices.length > sizes.layers.length) return undefined;
+  for (const counts of cuts(sizes.layers.length, devices)) {
+    const placement = assemble(devices, counts, sizes, cpu);
+    if (placement && (!best || placement.decodeTps > best.decodeTps)) best = placement;
+  }
+  return best;
+}

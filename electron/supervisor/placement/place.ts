@@ -1,0 +1,50 @@
+// Every plan for a model on these devices that fits, the fastest first, and which of them the engine can carry out. Pure.
+import { inARow } from './layers';
+import type { Sizes } from './sizes';
+import { sharedOut } from './tensors';
+import type { PlaceDevice, Placement, PlacementKind } from './types';
+
+/** What the engine can do today: a whole model in one place. */
+const RUNS: ReadonlySet<PlacementKind> = new Set(['gpu', 'cpu']);
+const MOST_RANKS = 4;
+
+export interface Machine {
+  cpu: PlaceDevice;
+  gpus: readonly PlaceDevice[];
+}
+
+/** All choices of one to four of the cards, each in order of bandwidth. */
+function subsets(gpus: readonly PlaceDevice[], most: number): PlaceDevice[][] {
+  const sorted = [...gpus].sort((one, two) => two.bytesPerSecond - one.bytesPerSecond);
+  return sorted
+    .reduce<PlaceDevice[][]>((sets, gpu) => [...sets, ...sets.map((set) => [...set, gpu])], [[]])
+    .filter(({ length }) => length > 0 && length <= most);
+}
+
+/** `most`: of cards that work together. */
+export function placements(sizes: Sizes, { cpu, gpus }: Machine, most = MOST_RANKS): Placement[] {
+  const found: (Placement | undefined)[] = [inARow([cpu], sizes, cpu)];
+  for (const cards of subsets(gpus, most)) {
+    found.push(inARow(cards, sizes, cpu), inARow([...cards, cpu], sizes, cpu));
+    if (cards.length > 1) found.push(sharedOut(cards, sizes));
+  }
+  return found
+    .filter((placement) => placement !== undefined)
+    .map((placement) => ({ ...placement, runs: RUNS.has(placement.kind) }))
+    .sort((one, two) => two.decodeTps - one.decodeTps || one.shares.length - two.shares.length);
+}
+
+/** Less of a gain is not worth a further device: what was reckoned is not known so well. */
+const WORTH = 0.9;
+
+/** Of plans that are about as fast as the fastest, the one on fewest devices; undefined where nothing fits. */
+export function preferred(all: readonly Placement[]): Placement | undefined {
+  const near = all.filter(({ decodeTps }) => decodeTps >= WORTH * (all[0]?.decodeTps ?? 0));
+  return near.reduce<Placement | undefined>(
+    (best, each) => (best && best.shares.length <= each.shares.length ? best : each),
+    undefined,
+  );
+}
+
+/** The fastest that can be carried out. */
+export const runnable = (all: readonly Placement[]): Placement | undefined => all.find(({ runs }) => runs);

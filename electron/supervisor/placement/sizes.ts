@@ -1,0 +1,67 @@
+// What parts of a model weigh on a device: layers, their experts, their keys and values. Pure; bytes in, bytes out.
+import type { MemoryPlan } from '../../contract/runtime';
+import { deviceHeldBytesOf, heldBytesOf, kvBytesOf, type KvType } from '../fit';
+
+/** A conversation of this length is what the expected speed is told for. */
+const SPOKEN_TOKENS = 2048;
+
+export interface Layer {
+  /** Attention, norms, router, and the MLP of a dense layer. */
+  shared: number;
+  /** All its experts together; 0 in a dense layer. */
+  experts: number;
+  group: number;
+  /** Relative use of each expert, where it is known. */
+  heat?: readonly number[] | undefined;
+}
+
+export interface Sizes {
+  layers: Layer[];
+  embedding: number;
+  output: number;
+  expertCount: number;
+  expertsUsed: number;
+  /** Working space on a graphics device, and on the processor with its process. */
+  scratch: { gpu: number; cpu: number };
+  /** Of one group's conversation: bytes for each layer of the fullest group on a device. */
+  kvPerLayer: number[];
+  /** The same of a conversation as the speed is told for. */
+  spokenPerLayer: number[];
+}
+
+function perLayer(plan: MemoryPlan, context: number, kvType: KvType): number[] {
+  const counts = plan.kv.windows.map((_, group) => plan.parts.layers.filter((layer) => layer.group === group).length);
+  const most = Math.max(1, ...counts);
+  return plan.kv.windows.map((window) => {
+    const one = { ...plan, kv: { ...plan.kv, windows: [window] } };
+    return kvBytesOf(one, Math.min(context, plan.model.context), kvType) / most;
+  });
+}
+
+export function sizesOf(
+  plan: MemoryPlan,
+  context: number,
+  kvType: KvType,
+  heat?: readonly (readonly number[])[],
+): Sizes {
+  const { parts, model } = plan;
+  return {
+    layers: parts.layers.map((layer, index) => ({ ...layer, heat: heat?.[index] })),
+    embedding: parts.embedding,
+    output: parts.output,
+    expertCount: Math.max(1, model.experts),
+    expertsUsed: Math.max(1, model.expertsUsed),
+    scratch: { gpu: deviceHeldBytesOf(plan), cpu: heldBytesOf(plan) },
+    kvPerLayer: perLayer(plan, context, kvType),
+    spokenPerLayer: perLayer(plan, Math.min(context, SPOKEN_TOKENS), kvType),
+  };
+}
+
+/** Keys and values of some layers on one device: its blocks are as large as its fullest group needs them. */
+export function kvOn(layers: readonly Layer[], kvPerLayer: readonly number[]): number {
+  const counts = kvPerLayer.map((_, group) => layers.filter((layer) => layer.group === group).length);
+  const most = Math.max(0, ...counts);
+  return kvPerLayer.reduce((sum, bytes, group) => sum + ((counts[group] ?? 0) > 0 ? bytes * most : 0), 0);
+}
+
+export const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);

@@ -1,0 +1,19 @@
+// What a placement is made of. Plain data; what comes out is the contract's.
+import type { Placement, PlacementKind, PlacementShare } from '../../contract/models';
+
+export type { Placement, PlacementKind };
+export type Share = PlacementShare;
+
+export interface PlaceDevice {
+  id: string;
+  name: string;
+  kind: 'gpu' | 'cpu';
+  /** What models may take, the reserve left out. */
+  roomBytes: number;
+  /** Of plain reading. */
+  bytesPerSecond: number;
+  /** Its memory is the machine's: what it takes, the processor cannot have. */
+  unified: boolean;
+}
+
+export const bytesOf = ({ weightBytes, kvBytes, scratchBytes }: Share): number => weightBytes + kvBytes + scratchBytes;

@@ -1,0 +1,105 @@
+// What a load would be, before anybody asks for it: the memory that it would go into, the choices that a person has, and what would have
+// to go. It loads nothing.
+import type { LoadChoice, LoadPlan, Placement } from '../contract/models';
+import type { LogLevel, MemoryPlan } from '../contract/runtime';
+import { DeviceChoice } from './device-choice';
+import { choicesOf, type Room } from './fit';
+import { Gpus } from './gpus';
+import type { Knowledge } from './knowledge';
+import type { MachineMemory } from './memory';
+import { placeDevice, type DeviceWish } from './placement/choose';
+import { placements } from './placement/place';
+import { sizesOf } from './placement/sizes';
+import type { Residency } from './residency';
+import type { Known } from './terms';
+import type { ModelRef, Probe } from './types';
+
+export interface PlannerOptions {
+  probe: Probe;
+  knowledge: Knowledge;
+  residency: Residency;
+  wish(): DeviceWish;
+  memory(): MachineMemory;
+  budgetBytes?: number;
+  /** Nothing runs that a measurement of the machine would disturb, or be disturbed by. */
+  isQuiet(): boolean;
+  log(level: LogLevel, text: string): void;
+}
+
+const bandwidthOf = ({ readBytesPerSecond }: Room) => (readBytesPerSecond ? { readBytesPerSecond } : {});
+
+export class Planner {
+  readonly choice: DeviceChoice;
+
+  constructor(private readonly options: PlannerOptions) {
+    const { probe, knowledge, residency, wish, log } = options;
+    const gpus = new Gpus(probe, (device) => residency.pools.heldOn(device), log);
+    this.choice = new DeviceChoice({ gpus, knowledge, ram: (measure) => this.ram(measure), wish });
+  }
+
+  /** On the processor. */
+  async known({ path }: ModelRef): Promise<Known> {
+    const { knowledge } = this.options;
+    const plan = await knowledge.plan(path);
+    return { plan, experience: await knowledge.experience(plan) };
+  }
+
+  async plan(model: ModelRef, device?: string): Promise<LoadPlan> {
+    const { knowledge, residency } = this.options;
+    const plan = await knowledge.plan(model.path);
+    const { room, why, others } = await this.choice.roomFor(plan, { device });
+    const gpu = this.choice.seen(room);
+    const experience = { ...(await knowledge.experience(plan, gpu?.id)), ...bandwidthOf(room) };
+    const chosen = choicesOf(plan, room, experience);
+    const choice = chosen.choices.find(({ id }) => id === chosen.recommended);
+    const ask = residency.askFor(model.path, choice ?? {}, { plan, experience, gpu });
+    const placement = residency.pools.place(ask, gpu);
+    const paths = placement.kind === 'evict' || placement.kind === 'wait' ? placement.paths : [];
+    const unloads = paths.flatMap((path) => residency.residents.get(path)?.ref.name ?? []);
+    const where = choice && (await this.placementOf(plan, choice, room));
+    const devices = others.map(({ gpu: card }) => ({ id: card?.id ?? 'cpu', ...(card && { name: card.name }) }));
+    return {
+      model: model.name,
+      ...chosen,
+      unloads,
+      device: room.gpu?.id ?? 'cpu',
+      why,
+      devices,
+      ...(where && { placement: where }),
+    };
+  }
+
+  /** The whole model in this room: the one kind of plan that the engine carries out. */
+  private async placementOf(
+    plan: MemoryPlan,
+    { context, kvType }: LoadChoice,
+    room: Room,
+  ): Promise<Placement | undefined> {
+    const ram = await this.ram(false);
+    const machine = { cpu: placeDevice(ram, ram), gpus: room.gpu ? [placeDevice(room, ram)] : [] };
+    const all = placements(sizesOf(plan, context, kvType), machine, 1);
+    return all.find(({ runs, shares }) => runs && shares[0]?.device === (room.gpu?.id ?? 'cpu'));
+  }
+
+  async fitRoom({ path }: ModelRef): Promise<Known & { room: Room }> {
+    const { knowledge } = this.options;
+    const plan = await knowledge.plan(path);
+    const room = await this.roomFor(plan);
+    const experience = await knowledge.experience(plan, room.gpu?.id);
+    return { plan, experience: { ...experience, ...bandwidthOf(room) }, room };
+  }
+
+  async roomFor(plan: MemoryPlan): Promise<Room> {
+    return (await this.choice.roomFor(plan, {}, { quick: true })).room;
+  }
+
+  /** The machine's memory, and how fast it is read: measured the first time, unless somebody waits for it. */
+  async ram(measure = true): Promise<Room> {
+    const { memory, residency, knowledge, budgetBytes = Infinity, isQuiet } = this.options;
+    const { totalBytes, freeBytes } = memory();
+    const ownBytes = residency.pools.heldNow();
+    const readBytesPerSecond = await knowledge.readBytesPerSecond(measure && isQuiet());
+    const free = Math.min(freeBytes + ownBytes, budgetBytes);
+    return { totalBytes, freeBytes: free, ownBytes, ...(readBytesPerSecond && { readBytesPerSecond }) };
+  }
+}

@@ -1,0 +1,91 @@
+// The memories that models are in, the machine's and those of its cards: what is held of each, and what may be. It asks the broker for
+// decisions, and carries none of them out.
+import { HearthError } from '../contract/errors';
+import { besides, both, place, regrow, type Ask, type Grant, type Placement, type Tenant } from './broker';
+import { GPU_RESERVE_BYTES, RESERVE_BYTES } from './fit';
+import type { SeenGpu } from './gpus';
+import type { MachineMemory } from './memory';
+import type { Resident } from './resident';
+import { RAM, askOf, poolOf, termsOf, termsWished, type HostLoad, type Terms } from './terms';
+
+export interface PoolOptions {
+  memory(): MachineMemory;
+  /** All models together take no more of the machine's memory; absent: what there is. */
+  budgetBytes?: number;
+}
+
+export class Pools {
+  constructor(
+    private readonly residents: ReadonlyMap<string, Resident>,
+    private readonly options: PoolOptions,
+  ) {}
+
+  tenants(pool: string = RAM): Tenant[] {
+    return [...this.residents.values()]
+      .map((resident) => resident.tenant(pool))
+      .filter((tenant) => tenant !== undefined);
+  }
+
+  /** Held of the machine's memory by our own models, beside mapped files. */
+  heldNow(): number {
+    return [...this.residents.values()].reduce((sum, resident) => sum + resident.heldNow, 0);
+  }
+
+  heldOn(device: string): number {
+    return [...this.residents.values()].reduce((sum, resident) => sum + resident.heldOn(device), 0);
+  }
+
+  /** What all models together may take: of the machine's memory, or of this device's. */
+  limit(gpu?: SeenGpu): number {
+    if (gpu && !gpu.unified) return Math.max(0, gpu.limitBytes - GPU_RESERVE_BYTES);
+    const machine = this.options.memory().freeBytes + this.heldNow() - RESERVE_BYTES;
+    return Math.max(0, Math.min(machine, this.options.budgetBytes ?? Infinity, gpu?.limitBytes ?? Infinity));
+  }
+
+  /** Whether it can come now: onto the device, and its process into the machine's memory. */
+  place(ask: Ask, gpu?: SeenGpu): Placement {
+    const placement = place(ask, this.tenants(poolOf(gpu)), this.limit(gpu));
+    return poolOf(gpu) === RAM ? placement : both(placement, place(besides(ask), this.tenants(), this.limit()));
+  }
+
+  /** On which terms a model whose device failed could go on, with the context that it was promised; undefined where there is no room. */
+  onProcessor(
+    resident: Resident,
+    load: Partial<HostLoad>,
+    slots: number,
+  ): { terms: Terms; shrink: Grant[] } | undefined {
+    const { terms, ref } = resident;
+    if (!terms) return undefined;
+    const known = { plan: terms.plan, experience: {} };
+    const wished = termsWished({ context: terms.context, kvType: terms.kvType }, load);
+    const ask = askOf(ref.path, known, wished, { limit: this.limit(), slots });
+    const others = this.tenants().filter(({ path }) => path !== ref.path);
+    const placement = place(ask, others, this.limit());
+    if (placement.kind !== 'grant') return undefined;
+    return { terms: termsOf(ask, known, wished, placement.kvBytes), shrink: placement.shrink };
+  }
+
+  /** What conversations may grow by, in each memory; a card's limit is that of the last load onto it. */
+  regrow(): Grant[] {
+    const gpus = new Map([...this.residents.values()].map(({ terms }) => [poolOf(terms?.gpu), terms?.gpu]));
+    return [...gpus].flatMap(([pool, gpu]) => regrow(this.tenants(pool), this.limit(gpu)));
+  }
+}
+
+export function noRoom(amount: { needed: number; available: number }, gpu: SeenGpu | undefined): HearthError {
+  const [needed, available] = [amount.needed, amount.available].map((bytes) => (bytes / 1e9).toFixed(1));
+  if (!gpu)
+    return new HearthError('out_of_ram', `The model needs ${needed} GB of memory; ${available} GB can be had.`, amount);
+  const text = `The model needs ${needed} GB of the memory of ${gpu.name}; ${available} GB can be had.`;
+  return new HearthError('out_of_vram', text, amount);
+}
+
+/** A grant that grows by little is not worth a message. */
+const STEP_BYTES = 32e6;
+
+export function worthwhile(grants: readonly Grant[], residents: ReadonlyMap<string, Resident>): Grant[] {
+  return grants.filter(({ path, kvBytes }) => {
+    const terms = residents.get(path)?.terms;
+    return terms && (kvBytes >= terms.kvMax || kvBytes - terms.kvGrant >= STEP_BYTES);
+  });
+}

@@ -1,0 +1,16 @@
+// Where each part of a model would go, in one sentence. Pure.
+import type { Placement } from '@contract/models';
+import type { Language, Translate } from '../i18n';
+import { bytes } from '../parts/format';
+
+export function placementWords(t: Translate, { kind, shares, spareBytes }: Placement, language: Language): string {
+  const cards = shares.filter((share) => share.kind === 'gpu');
+  const inRam = shares.filter((share) => share.kind === 'cpu');
+  const sum = (some: readonly { weightBytes: number }[]) => some.reduce((all, { weightBytes }) => all + weightBytes, 0);
+  return t(`placement.${kind}`, {
+    cards: new Intl.ListFormat(language, { type: 'conjunction' }).format(cards.map(({ name }) => name)),
+    count: inRam.reduce((all, { layers }) => all + layers, 0),
+    inRam: bytes(sum(inRam), language),
+    spare: bytes(spareBytes, language),
+  });
+}

@@ -1,0 +1,98 @@
+// The app's own path onto a graphics device, with the real engine: software where VK_DRIVER_FILES names its driver, or a card.
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Device } from '../../electron/contract/runtime';
+import { entry } from '../../electron/entries';
+import { forkHosts, type HostHandle } from '../../electron/supervisor/host';
+import { createSupervisor } from '../../electron/supervisor/supervisor';
+import type { GenerateWork, Supervisor } from '../../electron/supervisor/types';
+import { collect, until } from '../unit/supervisor/harness';
+import { missing, modelPath } from './engine-model';
+
+const model = { name: 'starter', path: modelPath };
+const drivers = process.env['VK_DRIVER_FILES'];
+if (!drivers) console.log('graphics.test.ts is skipped: VK_DRIVER_FILES names no driver.');
+
+const work: GenerateWork = {
+  input: { kind: 'text', text: 'Once upon a time' },
+  sampling: { seed: 42, temperature: 1 },
+  maxTokens: 12,
+};
+
+describe.skipIf(missing || !drivers)('a model on a graphics device', { timeout: 240_000 }, () => {
+  const open: Supervisor[] = [];
+  let device: Device | undefined;
+  afterEach(async () => void (await Promise.all(open.splice(0).map((supervisor) => supervisor.close()))));
+
+  function start(wish: { device?: string; gpuRequired?: boolean } = {}): {
+    supervisor: Supervisor;
+    runtimes: HostHandle[];
+  } {
+    const fork = forkHosts(entry('runtime'));
+    const runtimes: HostHandle[] = [];
+    const supervisor = createSupervisor({
+      devices: () => ({ device: device?.id ?? 'auto', gpuRequired: false, ...wish }),
+      spawn: (kind) => {
+        const child = fork(kind);
+        if (kind === 'runtime') runtimes.push(child);
+        return child;
+      },
+    });
+    open.push(supervisor);
+    return { supervisor, runtimes };
+  }
+
+  /** Kills the runtime each time that so many tokens have come. */
+  async function answerWithKills({ supervisor, runtimes }: ReturnType<typeof start>, at: number[]): Promise<number[]> {
+    const tokens: number[] = [];
+    const left = [...at];
+    for await (const event of supervisor.generate(model, work)) {
+      if (event.kind === 'end') expect(event.error).toBeUndefined();
+      if (event.kind !== 'parts') continue;
+      expect(event.index).toBe(tokens.length);
+      tokens.push(...event.tokenIds);
+      if (left[0] === undefined || tokens.length < left[0]) continue;
+      left.shift();
+      process.kill(runtimes.at(-1)?.pid ?? 0, 'SIGKILL');
+    }
+    return tokens;
+  }
+
+  beforeAll(async () => {
+    const { supervisor } = start({ device: 'cpu' });
+    const { devices } = await supervisor.probe.devices();
+    device = devices.find(({ graphics }) => graphics);
+    expect(device?.id).toMatch(/^vulkan:[0-9a-f]{32}$/);
+    await supervisor.close();
+  });
+
+  it('says on which device and with which kernels it runs, and holds memory there', async () => {
+    const { supervisor } = start();
+    const loaded = await supervisor.load(model);
+    expect(loaded.device).toBe(device?.id);
+    expect(loaded.kernels).toContain(device?.name);
+    expect((await supervisor.plan(model)).device).toBe(device?.id);
+    await until(() => (supervisor.stats()?.deviceBytes ?? 0) > 0);
+    expect(supervisor.models()[0]).toMatchObject({ gpu: device?.name, device: device?.id });
+  });
+
+  it('goes on after kill -9 on the same device with the same bytes', async () => {
+    const made = start({ gpuRequired: true });
+    const whole = await collect(made.supervisor.generate(model, work));
+    expect(whole.tokens).toHaveLength(12);
+    expect(await answerWithKills(made, [4])).toEqual(whole.tokens);
+    expect(made.supervisor.active()?.device).toBe(device?.id);
+  });
+
+  it('goes on on the processor after two deaths, every token once, and says so', async () => {
+    const made = start();
+    const tokens = await answerWithKills(made, [3, 6]);
+    expect(tokens).toHaveLength(12);
+    expect(made.supervisor.active()).toMatchObject({ device: 'cpu', fallback: { device: device?.name } });
+  });
+
+  it('is not chosen where it is software and nobody names it', async () => {
+    const { supervisor } = start({ device: 'auto' });
+    const loaded = await supervisor.load(model);
+    expect(loaded.device).toBe(device?.graphics?.type === 'software' ? 'cpu' : device?.id);
+  });
+});

@@ -1,0 +1,57 @@
+// What the page says of devices: which may be chosen, and that the processor never stands in without a word.
+import type { ActiveModel } from '@contract/own';
+import type { Device } from '@contract/runtime';
+import { describe, expect, it } from 'vitest';
+import { t } from '../../../renderer/i18n';
+import { deviceFacts, fallbackWords, offeredDevices, whyWords } from '../../../renderer/model/deviceWords';
+
+const card = (change: Partial<NonNullable<Device['graphics']>> = {}): Device => ({
+  id: 'vulkan:1',
+  name: 'Card',
+  kind: 'gpu',
+  memoryTotal: 8e9,
+  memoryFree: 7e9,
+  features: [],
+  cores: 0,
+  graphics: {
+    type: 'discrete',
+    uuid: '1',
+    pci: '',
+    driver: 'driver 1',
+    api: '1.3',
+    unified: false,
+    budgetKnown: true,
+    heaps: [],
+    off: [],
+    ...change,
+  },
+});
+
+describe('devices', () => {
+  it('of software are shown to nobody but who has chosen one', () => {
+    const devices = [card(), { ...card({ type: 'software' }), id: 'vulkan:2' }];
+    expect(offeredDevices(devices, 'auto').map(({ id }) => id)).toEqual(['vulkan:1']);
+    expect(offeredDevices(devices, 'vulkan:2')).toHaveLength(2);
+  });
+
+  it.each([
+    [{}, ['graphics card', '7.0 GB of 8.0 GB free', 'driver 1']],
+    [{ budgetKnown: false }, ['graphics card', 'about 7.0 GB of 8.0 GB free', 'driver 1']],
+    [
+      { unified: true, type: 'integrated' },
+      ['graphics within the processor', 'uses this computer’s memory', 'driver 1'],
+    ],
+  ] as const)('say what is known of them: %j', (change, facts) => {
+    expect(deviceFacts(t, card(change), 'en')).toEqual(facts);
+  });
+
+  it('are named in the reason', () => {
+    expect(whyWords(t, 'fastest', 'Card')).toBe('Card is expected to be fastest, and has room.');
+  });
+
+  it('that failed are said, with the reason, for as long as the processor stands in', () => {
+    const active: ActiveModel = { name: 'm', state: 'ready', fallback: { device: 'Card', code: 'device_lost' } };
+    expect(fallbackWords(t, active)).toMatch(/^m runs on the processor, and more slowly, because Card failed\. .+\.$/);
+    expect(fallbackWords(t, { name: 'm', state: 'ready' })).toBeUndefined();
+  });
+});

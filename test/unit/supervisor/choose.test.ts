@@ -1,0 +1,71 @@
+// Which memory a model goes into, as a table of machines and wishes.
+import { describe, expect, it } from 'vitest';
+import type { Gpu, Room } from '../../../electron/supervisor/fit';
+import { chooseRoom } from '../../../electron/supervisor/placement/choose';
+import { planFor } from './plans';
+
+const GB = 1e9;
+const ram = (free = 30, readBytesPerSecond = 20e9): Room => ({
+  totalBytes: 32 * GB,
+  freeBytes: free * GB,
+  ownBytes: 0,
+  readBytesPerSecond,
+});
+const card = (id: string, free: number, type: Gpu['type'] = 'discrete', readBytesPerSecond?: number): Room => ({
+  totalBytes: 24 * GB,
+  freeBytes: free * GB,
+  ownBytes: 0,
+  gpu: { id, name: id, type, unified: type === 'integrated' || type === 'software' },
+  ...(readBytesPerSecond !== undefined && { readBytesPerSecond }),
+});
+const auto = { device: 'auto', gpuRequired: false };
+
+function chosen(gpus: Room[], wish = auto, gigabytes = 4, seen = {} as Record<string, number>): string {
+  const speeds = (device: string) => (seen[device] === undefined ? {} : { decodeTps: seen[device] });
+  const choice = chooseRoom(planFor('m', gigabytes), { ram: ram(), gpus }, wish, { seen: speeds });
+  return 'room' in choice ? `${choice.room.gpu?.id ?? 'cpu'}, ${choice.why}` : `nowhere, ${choice.refused}`;
+}
+
+describe('the device of a load', () => {
+  it.each([
+    ['no card', [], auto, 'cpu, no_gpu'],
+    ['a card with room', [card('a', 8)], auto, 'a, fastest'],
+    ['a card without room', [card('a', 4)], auto, 'cpu, too_small'],
+    [
+      'the faster of two with room',
+      [card('a', 8, 'discrete', 300e9), card('b', 8, 'discrete', 600e9)],
+      auto,
+      'b, fastest',
+    ],
+    ['the one with room, if slower', [card('a', 8), card('b', 4, 'discrete', 600e9)], auto, 'a, fastest'],
+    ['graphics that read no faster than the processor', [card('a', 20, 'integrated')], auto, 'cpu, fastest'],
+    ['software is never chosen', [card('a', 20, 'software', 900e9)], auto, 'cpu, no_gpu'],
+    ['software that is named', [card('a', 20, 'software')], { ...auto, device: 'a' }, 'a, chosen'],
+    ['a card that is named, too small or not', [card('a', 1)], { ...auto, device: 'a' }, 'a, chosen'],
+    ['a card that is gone', [card('a', 8)], { ...auto, device: 'b' }, 'nowhere, missing'],
+    ['the processor, named', [card('a', 8)], { ...auto, device: 'cpu' }, 'cpu, chosen'],
+    ['required, and there', [card('a', 8)], { ...auto, gpuRequired: true }, 'a, required'],
+    [
+      'required, and too small: told with the largest',
+      [card('a', 1), card('b', 3)],
+      { ...auto, gpuRequired: true },
+      'b, required',
+    ],
+    [
+      'required, slower than the processor',
+      [card('a', 20, 'integrated')],
+      { ...auto, gpuRequired: true },
+      'a, required',
+    ],
+    ['required, and none', [], { ...auto, gpuRequired: true }, 'nowhere, required'],
+    ['required, and only software', [card('a', 20, 'software')], { ...auto, gpuRequired: true }, 'nowhere, required'],
+    ['required, and the processor named', [card('a', 8)], { device: 'cpu', gpuRequired: true }, 'nowhere, required'],
+  ])('%s', (_, gpus, wish, expected) => {
+    expect(chosen(gpus, wish)).toBe(expected);
+  });
+
+  it('follows what was measured rather than what is expected', () => {
+    expect(chosen([card('a', 8)], auto, 4, { a: 3, cpu: 9 })).toBe('cpu, fastest');
+    expect(chosen([card('a', 20, 'integrated')], auto, 4, { a: 30, cpu: 9 })).toBe('a, fastest');
+  });
+});

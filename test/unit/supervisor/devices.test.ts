@@ -1,0 +1,95 @@
+// Where models are loaded, and what becomes of those whose card fails: with children that play the engine.
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Supervisor } from '../../../electron/supervisor/types';
+import { collect, harness, model, until, work, type Harness } from './harness';
+
+const CARD = `vulkan:${'0'.repeat(32)}`;
+let open: Supervisor[] = [];
+afterEach(async () => {
+  await Promise.all(open.map((supervisor) => supervisor.close()));
+  open = [];
+});
+
+function start(wish: { device?: string; gpuRequired?: boolean } = {}, fake = 'there'): Harness {
+  const devices = () => ({ device: 'auto', gpuRequired: false, ...wish });
+  const made = harness({ devices }, { FAKE_GPU: fake });
+  open.push(made.supervisor);
+  return made;
+}
+
+const ONE = model('/m/one-4gb');
+
+describe('a model', () => {
+  it('goes onto the card by itself, and says which one', async () => {
+    const { supervisor } = start();
+    expect(await supervisor.load(ONE)).toMatchObject({ device: CARD, kernels: 'vulkan/fake Card' });
+    expect(supervisor.active()).toMatchObject({ device: CARD, gpu: 'Card' });
+    expect(supervisor.card()).toMatchObject({ totalBytes: 8e9 });
+  });
+
+  it.each([
+    ['that is too large for the card goes to the processor', model('/m/two-12gb'), {}, 'cpu'],
+    ['goes to the processor where the settings say so', ONE, { device: 'cpu' }, 'cpu'],
+    ['goes where the settings say, card or not', ONE, { device: CARD }, CARD],
+  ])('%s', async (_, ref, wish, device) => {
+    expect((await start(wish).supervisor.load(ref)).device).toBe(device);
+  });
+
+  it('is loaded anew where somebody names another device, and not where nobody does', async () => {
+    const { supervisor, children } = start();
+    await supervisor.load(ONE);
+    await supervisor.load(ONE);
+    expect(children).toHaveLength(1);
+    expect((await supervisor.load(ONE, { device: 'cpu' })).device).toBe('cpu');
+  });
+
+  it.each([
+    ['names a card that is not there', { device: `vulkan:${'1'.repeat(32)}` }, {}],
+    ['names the processor where a card is required', { device: 'cpu' }, { gpuRequired: true }],
+  ])('is not loaded where the wish %s', async (_, wish, settings) => {
+    await expect(start(settings).supervisor.load(ONE, wish)).rejects.toMatchObject({ code: 'device_unavailable' });
+  });
+
+  it('comes on the processor, and says why, where the card refuses it at the load', async () => {
+    const { supervisor } = start({}, 'gone');
+    expect((await supervisor.load(ONE)).device).toBe('cpu');
+    expect(supervisor.active()).toMatchObject({ fallback: { device: 'Card', code: 'device_unavailable' } });
+  });
+
+  it('is not loaded at all where a card is required and refuses it', async () => {
+    const { supervisor } = start({ gpuRequired: true }, 'gone');
+    await expect(supervisor.load(ONE)).rejects.toMatchObject({ code: 'device_unavailable' });
+  });
+});
+
+describe('an answer on a card', () => {
+  const whole = (tokens: number[]) => expect(tokens).toHaveLength(12);
+
+  it('goes on there after one crash, with every token once', async () => {
+    const { supervisor } = start();
+    const { tokens, end } = await collect(supervisor.generate(ONE, work({ tokens: 12, crashAt: 5, onCard: true })));
+    whole(tokens);
+    expect([end?.reason, supervisor.active()?.device]).toEqual(['stop', CARD]);
+    expect(supervisor.active()?.fallback).toBeUndefined();
+  });
+
+  it.each([
+    ['that crashes again and again', { crashAt: 5, crashAlways: true, onCard: true }, 'runtime_crashed'],
+    ['that is lost each time', { lostAt: 5 }, 'device_lost'],
+  ])('%s ends on the processor, with every token once, and it is said', async (_, script, code) => {
+    const { supervisor } = start();
+    const { tokens, end } = await collect(supervisor.generate(ONE, work({ tokens: 12, ...script })));
+    whole(tokens);
+    expect(end?.reason).toBe('stop');
+    await until(() => supervisor.active()?.state === 'ready');
+    expect(supervisor.active()).toMatchObject({ device: 'cpu', fallback: { device: 'Card', code } });
+    expect(supervisor.active()?.gpu).toBeUndefined();
+  });
+
+  it('never comes back on the processor where a card is required', async () => {
+    const { supervisor } = start({ gpuRequired: true });
+    const answer = collect(supervisor.generate(ONE, work({ tokens: 12, lostAt: 5 })));
+    await expect(answer).resolves.toMatchObject({ end: { reason: 'error', error: { code: 'runtime_crashed' } } });
+    expect(supervisor.active()?.device).not.toBe('cpu');
+  });
+});

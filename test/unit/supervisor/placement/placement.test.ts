@@ -1,0 +1,197 @@
+// Every plan for the machines that people have, as a table that a reader can judge (placement.table.md), and what must hold of all of them.
+import i18next from 'i18next';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { MemoryPlan } from '../../../../electron/contract/runtime';
+import { placements, preferred, runnable, type Machine } from '../../../../electron/supervisor/placement/place';
+import { sizesOf, total } from '../../../../electron/supervisor/placement/sizes';
+import { fractionsOf } from '../../../../electron/supervisor/placement/tensors';
+import { bytesOf, type PlaceDevice, type Placement } from '../../../../electron/supervisor/placement/types';
+import { placementWords } from '../../../../renderer/model/placementWords';
+import type { Language, Translate } from '../../../../renderer/i18n';
+import { en } from '../../../../renderer/i18n/en';
+import { zhCN } from '../../../../renderer/i18n/zh-CN';
+import { MACHINES, machineOf } from './machines';
+import { MODELS } from './models';
+
+const CONTEXTS = [8192, 32_768, 131_072];
+const GB = 1e9;
+const [small, large, dense] = MODELS as [MemoryPlan, MemoryPlan, MemoryPlan];
+
+const plansFor = (plan: MemoryPlan, context: number, machine: Machine, heat?: number[][]): Placement[] =>
+  placements(sizesOf(plan, context, 'f16', heat), machine);
+const best = (plan: MemoryPlan, context: number, machine: Machine): Placement | undefined =>
+  plansFor(plan, context, machine)[0];
+
+const gb = (bytes: number) => (bytes / GB).toFixed(1);
+const part = ({ name, weightBytes, kvBytes, scratchBytes, layers, fraction }: Placement['shares'][number]): string =>
+  `${name}: ${fraction < 1 ? `${Math.round(fraction * 100)} % of ` : ''}${layers} layers, ${gb(weightBytes)} + ${gb(kvBytes)} + ${gb(scratchBytes)}`;
+
+const words = i18next.createInstance();
+beforeAll(async () => {
+  const resources = { en: { translation: en }, 'zh-CN': { translation: zhCN } };
+  await words.init({ resources, keySeparator: false, nsSeparator: false, interpolation: { escapeValue: false } });
+});
+
+function rows(language: Language): string[] {
+  const t = words.getFixedT(language) as unknown as Translate;
+  return MACHINES.flatMap((machine) =>
+    MODELS.flatMap((plan) =>
+      CONTEXTS.map((context) => {
+        const all = plansFor(plan, context, machineOf(machine));
+        const first = preferred(all);
+        const today = runnable(all);
+        const cells = first
+          ? [
+              first.kind,
+              `${first.decodeTps.toFixed(1)}`,
+              first.shares.map(part).join('; '),
+              placementWords(t, first, language),
+            ]
+          : ['none', '', '', t('placement.none')];
+        const now = today === first ? 'the same' : today ? `${today.kind}, ${today.decodeTps.toFixed(1)}` : 'nothing';
+        return `| ${[machine.name, plan.model.name, `${context / 1024}k`, ...cells, now].join(' | ')} |`;
+      }),
+    ),
+  );
+}
+
+const HEAD = [
+  '# The best plan for each machine, model and context',
+  '',
+  'Bytes in GB: weights + conversation + working space, of each device. Speed in tokens a second, expected. The last column: what the engine carries out today.',
+  '',
+  '| machine | model | context | plan | speed | parts | in words | today |',
+  '|---|---|---|---|---|---|---|---|',
+];
+
+describe('the table of placements', () => {
+  it('is as it was judged to be right', async () => {
+    await expect(`${[...HEAD, ...rows('en')].join('\n')}\n`).toMatchFileSnapshot('placement.table.md');
+  });
+
+  it('has a sentence in Chinese for each, with no English word and no hole', () => {
+    for (const row of rows('zh-CN')) {
+      const sentence = row.split(' | ').at(-2) ?? '';
+      expect(sentence).toMatch(/[\u4e00-\u9fff]/);
+      expect(sentence).not.toMatch(/\{\{|undefined|placement\./);
+    }
+  });
+});
+
+describe('every plan', () => {
+  const everywhere = MACHINES.flatMap((machine) =>
+    MODELS.flatMap((plan) => CONTEXTS.map((context) => ({ machine: machineOf(machine), plan, context }))),
+  );
+
+  it('gives no device more than its room, and no memory that is shared more than there is', () => {
+    for (const { machine, plan, context } of everywhere) {
+      for (const { shares, spareBytes } of plansFor(plan, context, machine)) {
+        expect(spareBytes).toBeGreaterThanOrEqual(0);
+        for (const device of [machine.cpu, ...machine.gpus])
+          expect(total(shares.filter((share) => share.device === device.id).map(bytesOf))).toBeLessThanOrEqual(
+            device.roomBytes,
+          );
+        const own = new Set(machine.gpus.filter(({ unified }) => !unified).map(({ id }) => id));
+        expect(total(shares.filter(({ device }) => !own.has(device)).map(bytesOf))).toBeLessThanOrEqual(
+          machine.cpu.roomBytes,
+        );
+      }
+    }
+  });
+
+  it('has every layer once and all bytes of the model', () => {
+    for (const { machine, plan, context } of everywhere) {
+      for (const { shares } of plansFor(plan, context, machine)) {
+        expect(total(shares.map(({ layers, fraction }) => layers * fraction))).toBeCloseTo(plan.model.layers, 6);
+        expect(total(shares.map(({ weightBytes }) => weightBytes)) / plan.weightBytes).toBeCloseTo(1, 6);
+      }
+    }
+  });
+
+  it('is the slower the longer the context, never faster', () => {
+    for (const { machine, plan } of everywhere) {
+      const speeds = CONTEXTS.map((context) => best(plan, context, machine)?.decodeTps ?? 0);
+      expect(speeds).toEqual([...speeds].sort((one, two) => two - one));
+    }
+  });
+
+  it('never gets slower by more memory, of the card or of the machine', () => {
+    const grow = (device: PlaceDevice, bytes: number): PlaceDevice => ({
+      ...device,
+      roomBytes: device.roomBytes + bytes,
+    });
+    for (const { machine, plan, context } of everywhere.filter((_, index) => index % 2 === 0)) {
+      const speed = (grown: Machine) => best(plan, context, grown)?.decodeTps ?? 0;
+      const now = speed(machine);
+      for (const more of [0.3, 1, 3, 7].map((each) => each * GB)) {
+        const [first, ...others] = machine.gpus as [PlaceDevice, ...PlaceDevice[]];
+        expect(speed({ ...machine, gpus: [grow(first, more), ...others] })).toBeGreaterThanOrEqual(now);
+        expect(speed({ ...machine, cpu: grow(machine.cpu, more) })).toBeGreaterThanOrEqual(now);
+      }
+    }
+  });
+
+  it('is no worse with one card more', () => {
+    for (const { machine, plan, context } of everywhere.filter((_, index) => index % 3 === 0)) {
+      const fewer = { ...machine, gpus: machine.gpus.slice(1) };
+      expect(best(plan, context, machine)?.decodeTps ?? 0).toBeGreaterThanOrEqual(
+        best(plan, context, fewer)?.decodeTps ?? 0,
+      );
+    }
+  });
+
+  it('that is chosen can be carried out, and the others are marked', () => {
+    for (const { machine, plan, context } of everywhere) {
+      const all = plansFor(plan, context, machine);
+      expect(
+        all
+          .filter(({ runs }) => runs)
+          .every(({ kind, shares }) => (kind === 'gpu' || kind === 'cpu') && shares.length === 1),
+      ).toBe(true);
+    }
+  });
+});
+
+describe('experts that find no room', () => {
+  const twelve = machineOf(MACHINES[1] as (typeof MACHINES)[number]);
+  const hot = Array.from({ length: 24 }, () => Array.from({ length: 32 }, (_, expert) => 0.8 ** expert));
+
+  it('are the least used ones where it is known which those are, and the plan is faster for it', () => {
+    const cold = plansFor(small, 8192, twelve).find(({ kind }) => kind === 'experts_in_ram');
+    const warm = plansFor(small, 8192, twelve, hot).find(({ kind }) => kind === 'experts_in_ram');
+    expect(warm?.decodeTps).toBeGreaterThan(cold?.decodeTps ?? Infinity);
+    // Without knowledge whole layers stay together.
+    expect((cold?.shares[0]?.experts ?? 1) % 32).toBe(0);
+  });
+
+  it('leave everything else of all layers on the card', () => {
+    const plan = plansFor(large, 8192, machineOf(MACHINES[3] as (typeof MACHINES)[number]))[0];
+    expect(plan).toMatchObject({ kind: 'experts_in_ram', shares: [{ layers: 36 }, { layers: 0, kvBytes: 0 }] });
+  });
+});
+
+it('a plan on two cards that gains little gives way to the one on one card', () => {
+  const all = plansFor(small, 8192, machineOf(MACHINES[4] as (typeof MACHINES)[number]));
+  expect([all[0]?.kind, preferred(all)?.kind]).toEqual(['tensor_parallel', 'gpu']);
+  expect(preferred([])).toBeUndefined();
+});
+
+describe('shares of a layer', () => {
+  it.each([
+    ['are by bandwidth', [900, 300], [1, 1], [0.75, 0.25]],
+    ['are no more than there is room for, and the others take the rest', [900, 300], [0.5, 1], [0.5, 0.5]],
+    ['fill two that are full', [1, 1, 1], [0.2, 0.2, 1], [0.2, 0.2, 0.6]],
+    ['are none where all together hold too little', [1, 1], [0.4, 0.5], undefined],
+  ])('%s', (_, speeds, most, expected) => {
+    const fractions = fractionsOf(
+      speeds.map((bytesPerSecond) => ({ bytesPerSecond })),
+      most,
+    );
+    expect(fractions?.map((each) => Number(each.toFixed(6)))).toEqual(expected);
+  });
+});
+
+it('a dense model too long for its card keeps some layers on the processor', () => {
+  const kinds = plansFor(dense, 131_072, machineOf(MACHINES[2] as (typeof MACHINES)[number])).map(({ kind }) => kind);
+  expect(kinds).toContain('layers_in_ram');
+});
