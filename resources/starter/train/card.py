@@ -26,6 +26,15 @@ def text_of(folder: str, name: str) -> str:
     return open(path, encoding='utf-8').read().strip() if os.path.exists(path) else 'not measured'
 
 
+def speed_of(folder: str) -> str:
+    path = os.path.join(folder, 'speed.json')
+    if not os.path.exists(path):
+        return 'Speed: not measured.'
+    measured = json.load(open(path))
+    row = measured['measurements'][0]
+    return f"Loaded in {measured['load_ms']:.0f} ms, writes {row['decode_tps']['median']:.0f} tokens a second after {row['prefill']} (`hearth bench`, two cores of a Zen 3)."
+
+
 def main() -> None:
     folder = sys.argv[1]
     file = os.path.join(folder, 'starter-new.gguf')
@@ -43,6 +52,7 @@ def main() -> None:
     table = '\n'.join(f'| {q} | {(a["final"] if a and a["final"] else "(not well formed)").replace(chr(10), " / ")} |' for q, a in zip(SHOW, answers))
     kinds = '\n'.join(f'| {k} | {v[0]} of {v[1]} |' for k, v in sorted(scores.items()) if isinstance(v, list))
     thought = ', '.join(f'{e} {scores.get(f"thought {e}", 0):.0f}' for e in ('low', 'medium', 'high'))
+    speed = speed_of(folder)
     lines = sum(len(v) for i in intents.ALL for v in i.lines.values())
     print(f"""# The starter model
 
@@ -76,6 +86,8 @@ small sums, tells short stories, rewrites short texts, calls functions, and says
 
 - Weights as stored against the same weights in bfloat16: mean KL {cost.get('kl', float('nan')):.4f} per token, 99 % below {cost.get('kl99', float('nan')):.3f}, same first choice {100 * cost.get('same', float('nan')):.1f} % ({cost.get('tokens', 0):,} tokens of unseen templates).
 - {text_of(folder, 'export.txt')}.
+- As a Hugging Face folder (`train/export_hf.py`): {text_of(folder, 'hf.txt').replace(chr(10), '; ')}.
+- {speed}
 - Median characters of thought: {thought}.
 
 Templates that training never uses, greedy:

@@ -62,14 +62,14 @@ def main() -> None:
     index = torch.stack([torch.randperm(8)[:2] for _ in range(50)]).clamp(max=6)             # one expert without a row
     compare('experts', mixture, Mixture.apply, (4 * r(50, 32), r(50, 2), r(8, 48, 32), r(8, 48), r(8, 32, 24), r(8, 32)), index, 7.0)
     compare('loss', lambda h, w, *x: word_loss(h, w, *x), WordLoss.apply, (r(600, 32), r(90, 32)), torch.randint(0, 90, (600,)), torch.rand(600, dtype=torch.float64))
-    model = Starter(Config(vocab=64, layers=3, hidden=64, heads=2, kv_heads=1, head_dim=32, ffn=32, window=8)).double()
+    model = Starter(Config(vocab=64, layers=3, hidden=64, heads=2, kv_heads=1, head_dim=32, ffn=32, window=8))
     ids, memory = torch.randint(0, 64, (2, 30)), [[] for _ in range(3)]
     with torch.no_grad():
         whole = model.hidden_states(ids)[0].view(2, 30, -1)
         parts = torch.cat([model.go_on(x, memory, torch.zeros(2, dtype=torch.long)) for x in ids.split([11, 1, 18], 1)], 1)
     worst = (whole - parts).abs().max().item()
     print(f'with and without a cache: {worst:.1e}')
-    if not worst < 1e-5:                      # the cached path makes its mask and padding in float32
+    if not worst < 1e-5:                      # in float32, as the cached path makes its mask
         raise SystemExit('that is too much')
 
 

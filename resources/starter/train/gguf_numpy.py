@@ -11,8 +11,8 @@ FP4 = np.array([0, .5, 1, 1.5, 2, 3, 4, 6, -0., -.5, -1, -1.5, -2, -3, -4, -6], 
 PLAIN = {4: '<I', 5: '<i', 6: '<f', 7: '<?', 10: '<Q'}
 
 
-def read(path: str) -> tuple[dict, dict]:
-    """(metadata, tensors as float32 with row-major shape)."""
+def read(path: str, as_what=None) -> tuple[dict, dict]:
+    """(metadata, tensors as float32 with row-major shape, or as `as_what` makes them of (bytes, place, type, dimensions))."""
     d = open(path, 'rb').read()
     assert d[:4] == b'GGUF'
     _, n_tensors, n_kv = struct.unpack_from('<IQQ', d, 4)
@@ -50,7 +50,7 @@ def read(path: str) -> tuple[dict, dict]:
         p += 16 + 8 * rank
         infos.append((name, dims, kind, offset))
     base = -(-p // 32) * 32
-    return meta, {n: decode(d, base + o, k, dims) for n, dims, k, o in infos}
+    return meta, {n: (as_what or decode)(d, base + o, k, dims) for n, dims, k, o in infos}
 
 
 def decode(d: bytes, at: int, kind: int, dims) -> np.ndarray:
