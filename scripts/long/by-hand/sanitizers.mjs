@@ -1,6 +1,5 @@
-// `npm run long -- sanitizers [--only address|thread] [--filter REGEX]`: the C++ tests under ASan with UBSan, and those with more than one
-// thread under TSan. Each is a build of the whole engine with its own folder in build/, which takes too long for every run of the continuous
-// integration. A finding fails the run and is printed; the last lines say what each sanitizer saw.
+// `npm run long -- sanitizers [--only address|thread] [--filter REGEX]`: the C++ tests under ASan with UBSan, then under TSan.
+// Each is a build of the whole engine with its own folder in build/, which takes too long for every run of the continuous integration. A finding fails the run and is printed; the last lines say what each sanitizer saw.
 import { cpus } from 'node:os';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +13,6 @@ const { values } = parseArgs({ options: { only: { type: 'string' }, filter: { ty
 const KINDS = {
   address: {
     sanitizers: 'address,undefined',
-    tests: /_test$/,
     environment: {
       ASAN_OPTIONS: 'detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1',
       UBSAN_OPTIONS: 'print_stacktrace=1',
@@ -22,10 +20,6 @@ const KINDS = {
   },
   thread: {
     sanitizers: 'thread',
-    // Pool and kernels, loop and mailbox, the disk's writer, whole engines. Two more have threads and go the ways of these
-    // (`same_bytes`, `logits_oracle`); all others run on one.
-    tests:
-      /^(thread_pool|kv_pool|attention|cpu_kernels|batch_invariance_ops|step_loop|step_loop_\w+|disk_tier|finite_check|engine)_test$/,
     environment: {
       TSAN_OPTIONS: `halt_on_error=1:second_deadlock_stack=1:suppressions=${join(import.meta.dirname, 'thread-sanitizer.supp')}`,
     },
@@ -34,7 +28,7 @@ const KINDS = {
 if (values.only && !KINDS[values.only]) giveUp(`--only takes ${Object.keys(KINDS).join(' or ')}.`);
 
 const all = readdirSync(join(root, 'native/test'))
-  .filter((file) => file.endsWith('.cpp'))
+  .filter((file) => file.endsWith('_test.cpp'))
   .map((file) => file.slice(0, -4));
 
 async function build(folder, sanitizers, tests) {
@@ -53,11 +47,11 @@ async function build(folder, sanitizers, tests) {
 
 const summary = [];
 let failed = false;
-for (const [name, { sanitizers, tests, environment }] of Object.entries(KINDS)) {
+for (const [name, { sanitizers, environment }] of Object.entries(KINDS)) {
   if (values.only && values.only !== name) continue;
   const folder = join(root, 'build', `sanitize-${name}`);
-  const wanted = all.filter((test) => tests.test(test) && new RegExp(values.filter).test(test));
-  if (wanted.length === 0) giveUp(`No test of ${name} is called like ${values.filter}.`);
+  const wanted = all.filter((test) => new RegExp(values.filter).test(test));
+  if (wanted.length === 0) giveUp(`No test is called like ${values.filter}.`);
   await step(`Building ${wanted.length} tests with -fsanitize=${sanitizers}`, () => build(folder, sanitizers, wanted));
   const only = ['-R', `^(${wanted.join('|')})$`, '--no-tests=error'];
   const how = ['--output-on-failure', '--timeout', '3600', '--parallel', String(cpus().length)];
