@@ -1,5 +1,6 @@
 // `npm run long -- sanitizers [--only address|thread] [--filter REGEX]`: the C++ tests under ASan with UBSan, then under TSan.
-// Each is a build of the whole engine with its own folder in build/, which takes too long for every run of the continuous integration. A finding fails the run and is printed; the last lines say what each sanitizer saw.
+// Each is a build of the whole engine with its own folder in build/, which takes too long for every run of the continuous integration. A
+// finding fails the run and is printed; the last lines say what each sanitizer saw.
 import { cpus } from 'node:os';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
