@@ -39,6 +39,8 @@ class Backend {
 
   /// e.g. "reference", "cpu/avx512"
   virtual std::string name() const = 0;
+  /// Sentences on how it computes that a user should see, e.g. a kernel that failed its self-test and was replaced.
+  virtual std::vector<std::string> notes() const { return {}; }
   virtual Precision precision() const = 0;
   /// What keys and values are kept in; never `automatic`.
   virtual KvType kv_type() const = 0;

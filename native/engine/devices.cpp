@@ -177,10 +177,14 @@ Device this_cpu() {
 Devices devices() {
   Devices out;
   out.devices.push_back(this_cpu());
-  VulkanDevices found = vulkan_devices();
+  const char* folder = std::getenv("HEARTH_VULKAN_CACHE");
+  VulkanDevices found = vulkan_devices(folder ? folder : "");
   out.notes = std::move(found.notes);
   // Software too, marked as such: it is good for tests, and whoever names it shall have it.
-  for (const VulkanDevice& each : found.devices) out.devices.push_back(graphics_device(each));
+  for (const VulkanDevice& each : found.devices) {
+    out.devices.push_back(graphics_device(each));
+    for (const std::string& sentence : each.refused) out.notes.push_back(each.name + ": " + sentence);
+  }
   return out;
 }
 

@@ -14,25 +14,25 @@ namespace {
 
 [[maybe_unused]] const auto* const silent = ::testing::AddGlobalTestEnvironment(new ValidationIsSilent);
 
-class VulkanOps : public ::testing::TestWithParam<std::string> {
+class VulkanOps : public ::testing::TestWithParam<KernelSet> {
  protected:
   const OpCases cases{[] { return vulkan_backend(GetParam()); }};
 };
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(VulkanOps);
-INSTANTIATE_TEST_SUITE_P(Devices, VulkanOps, ::testing::ValuesIn(device_ids()), [](const auto& p) { return test_name(p.param); });
+INSTANTIATE_TEST_SUITE_P(Devices, VulkanOps, ::testing::ValuesIn(kernel_sets()), [](const auto& p) { return test_name(p.param); });
 
 TEST(Vulkan, IsTestedWhereThereIsADevice) { skip_without_devices(); }
 
 TEST_P(VulkanOps, NormMatchesTheFormula) { cases.norm(); }
 TEST_P(VulkanOps, EmbeddingOfEveryTypeLandsInTheRightRow) {
-  for (DType t : all_types) cases.embed_and_select(t);
+  for (DType t : tested_types()) cases.embed_and_select(t);
 }
 TEST_P(VulkanOps, FewRowsOfEveryTypeAddBiasAndResidual) {
-  for (DType t : all_types) cases.linear(t, 33, info(t).block == 256 ? 512 : 288, 3);
+  for (DType t : tested_types()) cases.linear(t, 33, info(t).block == 256 ? 512 : 288, 3);
 }
 TEST_P(VulkanOps, ManyRowsOfEveryTypeAddBiasAndResidual) {
-  for (DType t : all_types) cases.linear(t, 33, info(t).block == 256 ? 512 : 288, 35);
+  for (DType t : tested_types()) cases.linear(t, 33, info(t).block == 256 ? 512 : 288, 35);
 }
 TEST_P(VulkanOps, OddShapes) {
   for (uint32_t rows : {1u, 2u, 4u, 8u, 9u}) {
@@ -70,17 +70,20 @@ TEST_P(VulkanOps, ExpertsWithNoneOneAndManyTokens) {
   for (DType t : {DType::mxfp4, DType::q8_0, DType::f16}) cases.experts(t, 6, 2, 96, 64, choice);
 }
 TEST_P(VulkanOps, AttentionIsRightInChunksAndWindows) {
-  cases.attention({.length = 40, .chunk = 40});
-  cases.attention({.length = 40, .chunk = 7});
-  cases.attention({.block_size = 4, .window = 8, .length = 40, .chunk = 7});
-  cases.attention({.block_size = 1, .length = 20, .chunk = 3});
-  cases.attention({.block_size = 16, .window = 128, .length = 150, .chunk = 64});
-  cases.attention({.heads = 16, .kv_heads = 2, .head_dim = 64, .length = 70, .chunk = 70});
-  cases.attention({.heads = 9, .kv_heads = 3, .head_dim = 40, .length = 50, .chunk = 50});
-  cases.attention({.heads = 14, .kv_heads = 1, .head_dim = 128, .length = 20, .chunk = 20});
-  cases.attention({.length = 20, .chunk = 20, .sinks = false, .layout = RopeLayout::interleaved});
-  cases.attention({.heads = 2, .kv_heads = 1, .length = 600, .chunk = 300});               // several splits
-  cases.attention({.heads = 2, .kv_heads = 1, .window = 300, .length = 600, .chunk = 597});  // a window across a split's border, and splits apart
+  const std::vector<OpCases::AttentionShape> all = {
+      {.block_size = 4, .window = 8, .length = 40, .chunk = 7},
+      {.heads = 2, .kv_heads = 1, .length = 600, .chunk = 300},                  // several splits
+      {.heads = 2, .kv_heads = 1, .window = 300, .length = 600, .chunk = 597},   // a window across a split's border, and splits apart
+      {.heads = 16, .kv_heads = 2, .head_dim = 64, .length = 70, .chunk = 70},
+      {.heads = 9, .kv_heads = 3, .head_dim = 40, .length = 50, .chunk = 50},
+      {.length = 40, .chunk = 40},
+      {.length = 40, .chunk = 7},
+      {.block_size = 1, .length = 20, .chunk = 3},
+      {.block_size = 16, .window = 128, .length = 150, .chunk = 64},
+      {.heads = 14, .kv_heads = 1, .head_dim = 128, .length = 20, .chunk = 20},
+      {.length = 20, .chunk = 20, .sinks = false, .layout = RopeLayout::interleaved},
+  };
+  for (size_t i = 0; i < (thorough() ? all.size() : 5); ++i) cases.attention(all[i]);
 }
 TEST_P(VulkanOps, HeadsAreNormedBeforeTheyAreRotated) {
   cases.attention({.length = 20, .chunk = 7, .sinks = false, .norms = true});
@@ -98,6 +101,20 @@ TEST_P(VulkanOps, KeysAndValuesOfEveryTypeComeBack) {
     typed.attention({.block_size = 4, .window = 8, .length = 40, .chunk = 7});
   }
 }
+/// Inputs of 16 bits, sums of 32: as near as rounded inputs can be, also where they are larger than 16 bits hold.
+TEST_P(VulkanOps, MatrixUnitsAreAsNearAsTheirInputs) {
+  const auto backend = vulkan_backend(GetParam(), Precision::fast);
+  if (backend->name().find("cooperative_matrix") == std::string::npos) GTEST_SKIP() << "no matrix units here";
+  OpCases rounded{[] { return vulkan_backend(GetParam(), Precision::fast); }};
+  rounded.tolerance = 1e-2;
+  for (DType t : tested_types()) rounded.linear(t, 130, 768, 70);
+  rounded.beyond_half(DType::q8_0, 20);
+  rounded.gate_up(DType::q8_0, Activation::swiglu_oai, 70, 96, 80);
+  Random random(1);
+  std::vector<int32_t> choice;
+  for (uint32_t r = 0; r < 70; ++r) choice.push_back(static_cast<int32_t>(random() % 5)), choice.push_back(5);
+  rounded.experts(DType::mxfp4, 6, 2, 96, 64, choice);
+}
 TEST_P(VulkanOps, TheSinkTakesItsShare) {
   cases.sink_share(20, 0, 20);
   cases.sink_share(140, 128, 3);
@@ -107,7 +124,7 @@ TEST_P(VulkanOps, TheSinkTakesItsShare) {
 
 /// The kernels for few and for many rows add in one order, and so do splits that are shared out.
 TEST_P(VulkanOps, EveryNumberOfRowsGivesTheBytesOfOneRow) {
-  for (DType t : all_types) {
+  for (DType t : tested_types()) {
     Random random(7);
     const uint32_t n = 37, cols = info(t).block == 256 ? 768 : 2880, most = 40;
     auto w = make_matrix(random, t, n, cols);
@@ -126,7 +143,7 @@ TEST_P(VulkanOps, EveryNumberOfRowsGivesTheBytesOfOneRow) {
   }
 }
 
-class VulkanStep : public ::testing::TestWithParam<std::string> {
+class VulkanStep : public ::testing::TestWithParam<KernelSet> {
  protected:
   const MiniWeights weights{MiniConfig{}};
   const std::vector<int32_t> tokens = some_tokens(90, 50);
@@ -139,7 +156,7 @@ class VulkanStep : public ::testing::TestWithParam<std::string> {
 };
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(VulkanStep);
-INSTANTIATE_TEST_SUITE_P(Devices, VulkanStep, ::testing::ValuesIn(device_ids()), [](const auto& p) { return test_name(p.param); });
+INSTANTIATE_TEST_SUITE_P(Devices, VulkanStep, ::testing::ValuesIn(kernel_sets()), [](const auto& p) { return test_name(p.param); });
 
 TEST_P(VulkanStep, AgreesWithTheReference) {
   ForcedRoutes forced;  // rounding must not flip a router's choice here
@@ -159,7 +176,7 @@ TEST_P(VulkanStep, AgreesWithTheReference) {
 /// With each feature switched off the numbers are the same to the bit: features change how, never what.
 TEST_P(VulkanStep, FeaturesThatAreSwitchedOffChangeNothing) {
   const Floats want = model().prompt(tokens, 90);
-  for (const char* feature : {"direct_write", "memory_budget", "pipeline_cache"}) {
+  for (const char* feature : {"direct_write", "memory_budget", "pipeline_cache", "subgroups", "large_tiles", "tiled_attention"}) {
     expect_same(model(KvType::f32, {feature}).prompt(tokens, 90), want.data(), feature);
   }
 }
@@ -168,12 +185,20 @@ TEST_P(VulkanStep, FeaturesThatAreSwitchedOffChangeNothing) {
 TEST_P(VulkanStep, CutSubmissionsChangeNothing) {
   const Floats want = model().prompt(tokens, 90);
   for (double work : {1.0, 3000.0, 200000.0}) {
-    VulkanOptions options;
-    options.device = GetParam(), options.precision = Precision::exact, options.most_work = work;
+    VulkanOptions options = vulkan_options(GetParam());
+    options.most_work = work;
     MiniModel m(weights, make_vulkan_backend(options));
     const uint32_t rows = work == 1.0 ? 1 : 90;  // one group a submission takes its time
     const Floats got = m.prompt({tokens.begin(), tokens.begin() + rows}, rows);
     expect_same(got, want.data(), "work of " + std::to_string(work));
+  }
+}
+
+TEST_P(VulkanStep, FasterKernelsGiveTheBytesOfTheBaseline) {
+  if (!GetParam().faster) GTEST_SKIP() << "this is the baseline";
+  for (KvType kv : {KvType::f32, KvType::f16, KvType::q8}) {
+    MiniModel baseline(weights, vulkan_backend({GetParam().device, false}, kv == KvType::f32 ? Precision::exact : Precision::fast, kv));
+    expect_same(model(kv, {"cooperative_matrix"}).prompt(tokens, 90), baseline.prompt(tokens, 90).data(), "KV " + std::to_string(int(kv)));
   }
 }
 
@@ -265,7 +290,7 @@ TEST_P(VulkanStep, WrongListsAreErrorsAndNotCrashes) {
 
 TEST(Vulkan, ADeviceThatIsNotThereIsAnError) {
   try {
-    vulkan_backend("vulkan:00");
+    vulkan_backend({"vulkan:00"});
     ADD_FAILURE();
   } catch (const Error& e) {
     EXPECT_EQ(e.code, ErrorCode::invalid_request);
@@ -281,7 +306,7 @@ TEST(Vulkan, DevicesHaveSensibleFacts) {
     EXPECT_LE(d.memory_free, d.memory_total) << d.name;
     EXPECT_GE(d.limits.binding_bytes, 128u << 20) << d.name;
     EXPECT_GE(d.limits.group_threads, 128u) << d.name;
-    EXPECT_EQ(d.features.size() + d.off.size(), 3u) << d.name;
+    EXPECT_EQ(d.features.size() + d.off.size(), 7u) << d.name;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "backend/vulkan/cache_file.h"
+#include "backend/vulkan/kernels.h"
 #include "backend/vulkan/program.h"
 #include "backend/vulkan/quirks.h"
 #include "backend/vulkan/range_allocator.h"
@@ -119,14 +120,16 @@ TEST(VulkanFeatures, ASwitchAQuirkAndAMissingExtensionAreToldApart) {
   device.driver_id = 14;  // MoltenVK
   const Features f = choose_features(device, {"direct_write", "pipeline_cache"}, {"direct_write", "warp_drive"});
   EXPECT_TRUE(f.used.empty());
-  ASSERT_EQ(f.off.size(), 4u);
+  ASSERT_EQ(f.off.size(), 8u);
   EXPECT_EQ(f.off[0].feature, "memory_budget");
   EXPECT_EQ(f.off[0].reason, "the device or its driver does not have it");
   EXPECT_EQ(f.off[1].reason, "switched off");
   EXPECT_NE(f.off[2].reason.find("MoltenVK"), std::string::npos);
-  EXPECT_EQ(f.off[3].reason, "there is no such feature");
+  EXPECT_EQ(f.off.back().reason, "there is no such feature");
   device.driver_id = 3;
   EXPECT_TRUE(choose_features(device, {"pipeline_cache"}, {}).has("pipeline_cache"));
+  EXPECT_TRUE(choose_features(device, {"cooperative_matrix"}, {}).has("cooperative_matrix"));
+  EXPECT_FALSE(choose_features(device, {"cooperative_matrix"}, {}, true).has("cooperative_matrix")) << "its bytes depend on company";
   EXPECT_EQ(split_names(" a, b,,c "), (std::vector<std::string>{"a", "b", "c"}));
 }
 
@@ -143,6 +146,31 @@ TEST(VulkanCache, ADamagedFileIsNoFile) {
   EXPECT_TRUE(read_cache_file(path).empty());
   std::filesystem::remove_all(folder);
   EXPECT_TRUE(read_cache_file(path).empty());
+}
+
+TEST(VulkanVerdicts, AreKeptAsText) {
+  Verdicts verdicts;
+  verdicts.set("gemv_subgroup_q8_0", Verdicts::ok);
+  verdicts.set("gemm_large_q8_0", "it gave wrong numbers\nand more");
+  const Verdicts read = Verdicts::parse(verdicts.text(7), 7);
+  EXPECT_EQ(read, verdicts);
+  EXPECT_TRUE(read.knows("gemv_subgroup_q8_0"));
+  EXPECT_FALSE(read.failed("gemv_subgroup_q8_0"));
+  EXPECT_TRUE(read.failed("gemm_large_q8_0"));
+  EXPECT_FALSE(read.knows("gemm_large_q4_0"));
+  EXPECT_EQ(read.sentences(), (std::vector<std::string>{"Kernel gemm_large_q8_0 is replaced by gemm: it gave wrong numbers and more."}));
+  EXPECT_EQ(Verdicts::parse(verdicts.text(7), 8), Verdicts()) << "other shaders were judged";
+  for (const char* text : {"", "\n", "shaders", "shaders 0000000000000007", "x\ny\n\n z"}) EXPECT_EQ(Verdicts::parse(text, 7), Verdicts()) << text;
+}
+
+TEST(VulkanVerdicts, AKernelThatEndedItsTestersProcessHasFailed) {
+  Verdicts verdicts;
+  verdicts.under_test("gemm_large_q8_0");
+  EXPECT_FALSE(Verdicts::parse(verdicts.text(7), 7).knows("gemm_large_q8_0")) << "this process lives: somebody else is at it";
+  std::string text = verdicts.text(7);
+  const size_t number = text.find_last_of(' ');
+  text = text.substr(0, number) + " 2147480000\n";  // no process has this number
+  EXPECT_TRUE(Verdicts::parse(text, 7).failed("gemm_large_q8_0"));
 }
 
 /// What a layout costs over the file's own: more would be bandwidth lost at every token.

@@ -4,14 +4,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "backend/vulkan/vulkan.h"
+#include "test/backend_testing.h"
 
 namespace hearth::testing {
+
+inline constexpr const char* kernel_features[] = {"subgroups", "large_tiles", "tiled_attention", "cooperative_matrix"};
 
 inline VulkanDevices wanted_devices() {
   VulkanDevices found = vulkan_devices();
@@ -26,12 +30,6 @@ inline const VulkanDevices& found_devices() {
   return found;
 }
 
-inline std::vector<std::string> device_ids() {
-  std::vector<std::string> ids;
-  for (const VulkanDevice& each : found_devices().devices) ids.push_back(each.id);
-  return ids;
-}
-
 /// The name of a device as letters and digits, for the names of tests.
 inline std::string test_name(const std::string& id) {
   std::string name;
@@ -42,11 +40,48 @@ inline std::string test_name(const std::string& id) {
   return name + "_" + id.substr(id.size() - 4);
 }
 
-inline std::unique_ptr<Backend> vulkan_backend(const std::string& id, Precision precision = Precision::exact, KvType kv = KvType::automatic,
-                                               std::vector<std::string> without = {}) {
+/// A device with the baseline's kernels alone, or with all that it can run.
+struct KernelSet {
+  std::string device;
+  bool faster = false;
+};
+
+inline std::vector<KernelSet> kernel_sets() {
+  std::vector<KernelSet> sets;
+  for (const VulkanDevice& each : found_devices().devices) {
+    sets.push_back({each.id, false});
+    const auto is_kernel = [](const std::string& feature) { return std::find(std::begin(kernel_features), std::end(kernel_features), feature) != std::end(kernel_features); };
+    if (std::any_of(each.features.begin(), each.features.end(), is_kernel)) sets.push_back({each.id, true});
+  }
+  return sets;
+}
+inline std::string test_name(const KernelSet& set) { return test_name(set.device) + (set.faster ? "_faster" : "_baseline"); }
+/// For gtest's messages.
+inline void PrintTo(const KernelSet& set, std::ostream* out) { *out << test_name(set); }
+
+/// On a card, or where HEARTH_VULKAN_THOROUGH is set. Software compiles a second for each kernel: elsewhere some stand for all.
+inline bool thorough() {
+  const auto& devices = found_devices().devices;
+  return std::getenv("HEARTH_VULKAN_THOROUGH") || std::any_of(devices.begin(), devices.end(), [](const VulkanDevice& d) { return d.type != "cpu"; });
+}
+inline std::vector<DType> tested_types() {
+  if (thorough()) return {std::begin(all_types), std::end(all_types)};
+  return {DType::q8_0, DType::q4_k, DType::mxfp4};
+}
+
+inline VulkanOptions vulkan_options(const KernelSet& set, std::vector<std::string> without = {}) {
   VulkanOptions options;
-  options.device = id, options.precision = precision, options.kv_type = kv, options.without = std::move(without);
+  options.device = set.device, options.precision = Precision::exact, options.without = std::move(without);
+  if (!set.faster) options.without.insert(options.without.end(), std::begin(kernel_features), std::end(kernel_features));
+  options.self_test_seconds = 0;  // the tests judge kernels themselves
   options.cache_folder = (std::filesystem::temp_directory_path() / "hearth-test-pipelines").string();
+  return options;
+}
+
+inline std::unique_ptr<Backend> vulkan_backend(const KernelSet& set, Precision precision = Precision::exact, KvType kv = KvType::automatic,
+                                               std::vector<std::string> without = {}) {
+  VulkanOptions options = vulkan_options(set, std::move(without));
+  options.precision = precision, options.kv_type = kv;
   return make_vulkan_backend(options);
 }
 

@@ -4,11 +4,13 @@
 
 namespace hearth {
 
-VulkanDevices vulkan_devices() { return {{}, {"This build of Hearth has no Vulkan: graphics cards are not looked for."}}; }
+VulkanDevices vulkan_devices(const std::string&) { return {{}, {"This build of Hearth has no Vulkan: graphics cards are not looked for."}}; }
 
 std::unique_ptr<Backend> make_vulkan_backend(const VulkanOptions&) {
   throw Error(ErrorCode::invalid_request, "This build of Hearth has no Vulkan.");
 }
+
+VulkanRates vulkan_rates(const VulkanOptions&) { throw Error(ErrorCode::invalid_request, "This build of Hearth has no Vulkan."); }
 
 uint32_t vulkan_validation_messages() { return 0; }
 bool vulkan_validation_on() { return false; }

@@ -2,6 +2,7 @@
 #include "backend/vulkan/cache_file.h"
 
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -24,6 +25,12 @@ uint64_t checksum(const std::vector<std::byte>& data) {
 }
 
 }  // namespace
+
+std::string device_file(const std::string& folder, const VulkanDevice& device, const std::string& ending) {
+  char name[96];
+  std::snprintf(name, sizeof name, "vulkan-%s-%x-%x", device.uuid.c_str(), device.driver_id, device.driver_version);
+  return (std::filesystem::path(folder) / (name + ending)).string();
+}
 
 std::vector<std::byte> read_cache_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

@@ -6,7 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "backend/vulkan/vulkan.h"
+
 namespace hearth::vulkan {
+
+/// A file of one device and driver version within `folder`: what another one wrote is never shown to a driver.
+std::string device_file(const std::string& folder, const VulkanDevice& device, const std::string& ending);
 
 /// Empty where there is no file, or not the one that was written.
 std::vector<std::byte> read_cache_file(const std::string& path);

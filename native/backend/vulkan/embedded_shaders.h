@@ -15,5 +15,7 @@ struct EmbeddedShader {
 
 /// nullptr: there is none of that name.
 const EmbeddedShader* find_shader(std::string_view name);
+/// A number of all of them: it changes with any.
+uint64_t shaders_hash();
 
 }  // namespace hearth::vulkan

@@ -14,10 +14,11 @@ struct Quirk {
 
 // VkDriverId: 14 is MoltenVK.
 constexpr Quirk table[] = {
+    {14, 0, 0, 0, subgroups, "shuffles gave wrong numbers through MoltenVK on AMD's devices"},
     {14, 0, 0, 0, pipeline_cache, "MoltenVK keeps compiled kernels itself, and its own data is not portable between its versions"},
 };
 
-constexpr std::string_view known[] = {memory_budget, direct_write, pipeline_cache};
+constexpr std::string_view known[] = {memory_budget, direct_write, pipeline_cache, subgroups, large_tiles, tiled_attention, cooperative_matrix};
 
 bool contains(const std::vector<std::string>& list, std::string_view name) { return std::find(list.begin(), list.end(), name) != list.end(); }
 
@@ -31,11 +32,13 @@ bool concerns(const Quirk& quirk, const VulkanDevice& device, std::string_view f
 
 bool Features::has(std::string_view feature) const { return contains(used, feature); }
 
-Features choose_features(const VulkanDevice& device, const std::vector<std::string>& present, const std::vector<std::string>& switched_off) {
+Features choose_features(const VulkanDevice& device, const std::vector<std::string>& present, const std::vector<std::string>& switched_off,
+                         bool deterministic) {
   Features features;
   for (std::string_view feature : known) {
     const auto* quirk = std::find_if(std::begin(table), std::end(table), [&](const Quirk& q) { return concerns(q, device, feature); });
     if (!contains(present, feature)) features.off.push_back({std::string(feature), "the device or its driver does not have it"});
+    else if (deterministic && feature == cooperative_matrix) features.off.push_back({std::string(feature), "bytes shall not depend on company"});
     else if (contains(switched_off, feature)) features.off.push_back({std::string(feature), "switched off"});
     else if (quirk != std::end(table)) features.off.push_back({std::string(feature), std::string(quirk->reason)});
     else features.used.emplace_back(feature);

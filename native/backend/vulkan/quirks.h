@@ -15,6 +15,11 @@ namespace hearth::vulkan {
 inline constexpr std::string_view memory_budget = "memory_budget";    // VK_EXT_memory_budget: free memory as the driver sees it
 inline constexpr std::string_view direct_write = "direct_write";      // device memory that the processor may write
 inline constexpr std::string_view pipeline_cache = "pipeline_cache";  // compiled kernels are kept on disk
+// Faster kernels beside the baseline's; the self-test judges them (kernels.h).
+inline constexpr std::string_view subgroups = "subgroups";              // of a size that can be asked for, at least 8, with shuffles
+inline constexpr std::string_view large_tiles = "large_tiles";          // 256 threads, 24 KiB that they share
+inline constexpr std::string_view tiled_attention = "tiled_attention";  // 128 threads, 26 KiB that they share
+inline constexpr std::string_view cooperative_matrix = "cooperative_matrix";  // VK_KHR_cooperative_matrix: adds in an order of its own
 
 struct Features {
   std::vector<std::string> used;
@@ -23,8 +28,9 @@ struct Features {
 };
 
 /// `present`: what device and driver offer. `switched_off`: by options or environment. Unknown names there are kept in
-/// `off` with a reason, so that a misspelt switch shows.
-Features choose_features(const VulkanDevice& device, const std::vector<std::string>& present, const std::vector<std::string>& switched_off);
+/// `off` with a reason, so that a misspelt switch shows. `deterministic`: without what changes the order of additions.
+Features choose_features(const VulkanDevice& device, const std::vector<std::string>& present, const std::vector<std::string>& switched_off,
+                         bool deterministic = false);
 
 /// The names in a list like "direct_write,pipeline_cache"; spaces around them do not count.
 std::vector<std::string> split_names(std::string_view list);

@@ -9,6 +9,7 @@ namespace {
 constexpr uint32_t split = 256;             // positions, as in shaders/attend.glsl
 constexpr uint32_t most_heads = 8;          // query heads of a workgroup
 constexpr uint32_t most_query = 4096;       // their values, which lie in shared memory
+constexpr uint32_t most_rows_apart = 8;     // whose splits are shared out
 constexpr uint64_t most_state_floats = 4u << 20;  // of splits that are shared out
 
 uint32_t kv_constant(const State& state) {
@@ -24,6 +25,12 @@ Matmul projection(const Step& step, WeightRef w, VectorRef b, Buffer x, const Me
   m.w = &step.weight(w), m.x = step.buffer(x), m.b = step.vector(b), m.out = out, m.rows = rows;
   m.x_stride = m.w->cols, m.out_stride = m.w->rows;
   return m;
+}
+
+/// Rows that a workgroup of the tiled kernel takes: up to 16 queries, and what they share stays below 26 KiB.
+uint32_t rows_together(uint32_t heads, uint32_t head_dim) {
+  const uint32_t queries = std::min(16u, (24u << 10) / (4 * (head_dim + split + 16)) / 4 * 4);
+  return std::max(1u, queries / heads);
 }
 
 /// Most splits that a row of this step sees, and how many positions all rows see together.
@@ -71,18 +78,22 @@ void run(Step& step, const Attention& op, OpRows rows) {
   const InputsLayout& in = step.layout;
   const Reach reach = reach_of(step.inputs, op.window);
   const uint32_t per_kv = op.heads / op.kv_heads, heads = std::clamp(most_query / op.head_dim, 1u, std::min(per_kv, most_heads)), parts = groups_of(per_kv, heads);
+  const bool tiled = state.allows(tiled_attention, attention_kernel(state.kv.type(), op.head_dim, per_kv));
   // Few rows leave most of the device idle unless their splits are shared out; many rows fill it by themselves.
   const uint64_t state_floats = uint64_t(rows.rows) * op.heads * reach.splits * (op.head_dim + 2);
-  const bool apart = reach.splits > 1 && rows.rows <= 8 && state_floats <= most_state_floats;
+  const bool apart = reach.splits > 1 && rows.rows <= most_rows_apart && state_floats <= most_state_floats;
   const Memory* out = step.buffer(op.out);
   const Memory* states = apart ? need(state, state.states, 4 * state_floats) : nullptr;
   const double work = reach.positions * op.heads * op.head_dim * 2;
-  add(step, "attention", {kv_constant(state), op.head_dim, heads, apart},
+  const uint32_t together = tiled && rows.rows > most_rows_apart ? rows_together(heads, op.head_dim) : 1;
+  std::vector<uint32_t> constants{kv_constant(state), op.head_dim, heads, apart};
+  if (tiled) constants.push_back(together);
+  add(step, tiled ? "attention_tiled" : "attention", constants,
       {reads(step.buffer(op.q)), reads(state.kv.keys(op.layer_in_group)), reads(state.kv.values(op.layer_in_group)),
        reads(state.inputs.memory.get()), reads(step.vector(op.sinks)), writes(apart ? states : out)},
       {op.heads, op.kv_heads, op.group, step.inputs.groups, state.kv.shape().block_size, in.positions, in.sequence, in.table_begin, in.blocks,
-       op.window, op.sinks ? 1u : 0u, reach.splits, word(op.scale)},
-      {apart ? reach.splits : 1, op.kv_heads * parts, rows.rows}, work);
+       op.window, op.sinks ? 1u : 0u, reach.splits, word(op.scale), rows.rows},
+      {apart ? reach.splits : 1, op.kv_heads * parts, groups_of(rows.rows, together)}, work);
   if (!apart) return;
   add(step, "join", {}, {reads(states), reads(state.inputs.memory.get()), reads(step.vector(op.sinks)), writes(out)},
       {op.heads, op.head_dim, in.positions, op.window, op.sinks ? 1u : 0u, reach.splits}, {op.heads, rows.rows, 1},

@@ -44,12 +44,19 @@ class RunningTicket final : public Ticket {
 class VulkanBackend final : public Backend {
  public:
   explicit VulkanBackend(const VulkanOptions& options)
-      : precision_(options.precision), state_(options, resolve(options.kv_type, options.precision)) {
+      : options_(options), state_(options, resolve(options.kv_type, options.precision)) {
     need(state_, state_.flag, 4);
   }
 
-  std::string name() const override { return "vulkan/baseline " + state_.device.info().name; }
-  Precision precision() const override { return precision_; }
+  std::string name() const override {
+    std::string kernels;
+    for (const Variant& each : variants) {
+      if (state_.device.has(each.feature)) kernels += (kernels.empty() ? "" : "+") + std::string(each.feature);
+    }
+    return "vulkan/" + (kernels.empty() ? "baseline" : kernels) + " " + state_.device.info().name;
+  }
+  std::vector<std::string> notes() const override { return state_.verdicts.sentences(); }
+  Precision precision() const override { return options_.precision; }
   KvType kv_type() const override { return state_.kv.type(); }
 
   WeightRef add_weight(const Matrix& matrix) override {
@@ -104,7 +111,7 @@ class VulkanBackend final : public Backend {
   uint64_t scratch_bytes() const override {
     uint64_t bytes = 0;
     for (const auto& buffer : state_.buffers) bytes += buffer->bytes();
-    for (const Scratch* s : {&state_.inputs, &state_.k, &state_.v, &state_.gate, &state_.up, &state_.parts, &state_.lists, &state_.states}) {
+    for (const Scratch* s : {&state_.inputs, &state_.k, &state_.v, &state_.gate, &state_.up, &state_.parts, &state_.lists, &state_.halves, &state_.states}) {
       bytes += s->memory ? s->memory->bytes() : 0;
     }
     return bytes;
@@ -122,6 +129,7 @@ class VulkanBackend final : public Backend {
   void begin(const OpList& ops, const StepInputs& inputs, const std::atomic<bool>* abandon) {
     const std::vector<OpRows> rows = check_step(state_.resources, state_.kv.shape(), state_.kv.blocks(), ops, inputs);
     state_.executor.drop();  // what a step that failed has left
+    try_new_kernels(ops);
     state_.outgrown.clear();
     Step step{state_, inputs, upload_inputs(state_, inputs), {}};
     state_.transfer.clear(*state_.flag.memory, 0, 4);
@@ -132,13 +140,31 @@ class VulkanBackend final : public Backend {
     state_.executor.start(std::move(step.program), abandon);
   }
 
+  /// Before the first step, and again should ops or weights be others.
+  void try_new_kernels(const OpList& ops) {
+    if (options_.self_test_seconds <= 0) return;
+    Needs needs;
+    for (const DeviceWeight& each : state_.weights) {
+      if (std::find(needs.types.begin(), needs.types.end(), each.type) == needs.types.end()) needs.types.push_back(each.type);
+    }
+    for (const Op& op : ops) {
+      if (const auto* attention = std::get_if<Attention>(&op)) {
+        needs.heads = attention->heads, needs.kv_heads = attention->kv_heads, needs.head_dim = attention->head_dim;
+      }
+    }
+    if (needs == tried_) return;
+    state_.verdicts = self_test(options_, state_.device, kv_type(), needs);
+    tried_ = std::move(needs);
+  }
+
   template <typename SomeOp>
   static void dispatch(Step& step, const SomeOp& op, OpRows rows) {
     if constexpr (requires { run(step, op, rows); }) run(step, op, rows);  // check_step has refused the others
   }
 
-  const Precision precision_;
+  const VulkanOptions options_;
   State state_;
+  Needs tried_;
 };
 
 }  // namespace

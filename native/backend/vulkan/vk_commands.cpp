@@ -13,11 +13,12 @@ constexpr int most_looks = 60;                // a submission is planned to take
 
 void wait_for(Device& device, VkFence fence) {
   VkResult result = VK_TIMEOUT;
-  for (int i = 0; i < most_looks && result == VK_TIMEOUT; ++i) {
+  for (int i = 0; i < most_looks && !device.hung && result == VK_TIMEOUT; ++i) {
     result = device.vk.vkWaitForFences(device.handle, 1, &fence, VK_TRUE, one_look);
   }
   if (result == VK_TIMEOUT) {
-    throw Error(ErrorCode::device_lost, "The graphics device does not answer any more (" + device.info().name + ", " + device.info().driver + ").");
+    device.abandon();
+    throw Error(ErrorCode::device_lost, "The graphics device does not answer any more (" + device.title() + ").");
   }
   device.check(result, "vkWaitForFences");
 }
@@ -53,7 +54,7 @@ Commands::Commands(Device& device, uint32_t descriptor_sets) : device_(device) {
 }
 
 Commands::~Commands() {
-  if (pending_) device_.vk.vkWaitForFences(device_.handle, 1, &fence_, VK_TRUE, one_look * 10);
+  if (pending_ && !device_.hung) device_.vk.vkWaitForFences(device_.handle, 1, &fence_, VK_TRUE, one_look * 10);
   destroy();
 }
 

@@ -5,6 +5,7 @@
 
 #include "backend/vulkan/quirks.h"
 #include "backend/vulkan/vk_device_info.h"
+#include "backend/vulkan/vk_matrix.h"
 
 namespace hearth::vulkan {
 namespace {
@@ -29,7 +30,10 @@ uint32_t compute_family(VkPhysicalDevice device) {
 
 }  // namespace
 
-Device::Device(const std::string& id, const std::vector<std::string>& switched_off) {
+std::function<void(VolkDeviceTable&)> on_device_table;
+
+Device::Device(const VulkanOptions& options) {
+  const std::string& id = options.device;
   std::string reason;
   instance_ = Instance::open(&reason);
   if (!instance_) throw Error(ErrorCode::invalid_request, reason);
@@ -37,7 +41,7 @@ Device::Device(const std::string& id, const std::vector<std::string>& switched_o
     VkPhysicalDeviceProperties properties;
     vkGetPhysicalDeviceProperties(each, &properties);
     if (properties.apiVersion < VK_API_VERSION_1_2) continue;
-    VulkanDevice found = describe(each, switched_off);
+    VulkanDevice found = describe(each, options.without, options.deterministic || options.precision == Precision::exact);
     const bool better = id == "vulkan" && rank(found) < 3 && (!physical || rank(found) < rank(info_));
     if (better || (id == found.id && !physical)) physical = each, info_ = std::move(found);
   }
@@ -50,11 +54,22 @@ Device::Device(const std::string& id, const std::vector<std::string>& switched_o
   std::vector<const char*> extensions;
   if (has(memory_budget)) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   if (has_extension(physical, "VK_KHR_portability_subset")) extensions.push_back("VK_KHR_portability_subset");
+  VkPhysicalDeviceSubgroupSizeControlFeaturesEXT sizes{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT};
+  sizes.subgroupSizeControl = VK_TRUE, sizes.computeFullSubgroups = VK_TRUE;
   VkDeviceCreateInfo create{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
+  MatrixFeatures matrix;
+  VkPhysicalDeviceVulkan12Features core{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+  if (has(subgroups) || has(cooperative_matrix)) extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME), create.pNext = &sizes;
+  if (has(cooperative_matrix)) {
+    extensions.push_back(matrix_extension);
+    matrix.cooperativeMatrix = VK_TRUE, core.shaderFloat16 = VK_TRUE, core.vulkanMemoryModel = VK_TRUE;
+    sizes.pNext = &matrix, matrix.pNext = &core;
+  }
   create.queueCreateInfoCount = 1, create.pQueueCreateInfos = &queue_info;
   create.enabledExtensionCount = static_cast<uint32_t>(extensions.size()), create.ppEnabledExtensionNames = extensions.data();
   check(vkCreateDevice(physical, &create, nullptr, &handle), "vkCreateDevice");
   volkLoadDeviceTable(&vk, handle);
+  if (on_device_table) on_device_table(vk);
   vk.vkGetDeviceQueue(handle, family, 0, &queue);
 }
 
@@ -62,6 +77,22 @@ Device::~Device() {
   if (!handle) return;
   vk.vkDeviceWaitIdle(handle);
   vk.vkDestroyDevice(handle, nullptr);
+}
+
+void Device::abandon() {
+  hung = true;
+  new std::shared_ptr<Instance>(instance_);  // never given back either
+  vk.vkDeviceWaitIdle = [](VkDevice) { return VK_SUCCESS; };
+  vk.vkDestroyDevice = [](VkDevice, const VkAllocationCallbacks*) {};
+  vk.vkDestroyBuffer = [](VkDevice, VkBuffer, const VkAllocationCallbacks*) {};
+  vk.vkFreeMemory = [](VkDevice, VkDeviceMemory, const VkAllocationCallbacks*) {};
+  vk.vkDestroyPipeline = [](VkDevice, VkPipeline, const VkAllocationCallbacks*) {};
+  vk.vkDestroyPipelineCache = [](VkDevice, VkPipelineCache, const VkAllocationCallbacks*) {};
+  vk.vkDestroyPipelineLayout = [](VkDevice, VkPipelineLayout, const VkAllocationCallbacks*) {};
+  vk.vkDestroyDescriptorSetLayout = [](VkDevice, VkDescriptorSetLayout, const VkAllocationCallbacks*) {};
+  vk.vkDestroyDescriptorPool = [](VkDevice, VkDescriptorPool, const VkAllocationCallbacks*) {};
+  vk.vkDestroyCommandPool = [](VkDevice, VkCommandPool, const VkAllocationCallbacks*) {};
+  vk.vkDestroyFence = [](VkDevice, VkFence, const VkAllocationCallbacks*) {};
 }
 
 bool Device::has(std::string_view feature) const {

@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "backend/vulkan/embedded_shaders.h"
 #include "backend/vulkan/quirks.h"
+#include "backend/vulkan/vk_matrix.h"
 
 namespace hearth::vulkan {
 namespace {
@@ -70,6 +72,36 @@ void read_identity(VkPhysicalDevice device, bool knows_pci, VulkanDevice* out) {
                  subgroup.subgroupSize};
 }
 
+/// The size of a subgroup can be asked for, all its lanes run, and they may look at each other's values.
+bool has_subgroups(VkPhysicalDevice device, const VulkanLimits& limits) {
+  if (!has_extension(device, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)) return false;
+  VkPhysicalDeviceSubgroupSizeControlFeaturesEXT control{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT};
+  VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+  features.pNext = &control;
+  vkGetPhysicalDeviceFeatures2(device, &features);
+  VkPhysicalDeviceSubgroupSizeControlPropertiesEXT sizes{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES_EXT};
+  VkPhysicalDeviceSubgroupProperties subgroup{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
+  VkPhysicalDeviceProperties2 all{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+  all.pNext = &subgroup, subgroup.pNext = &sizes;
+  vkGetPhysicalDeviceProperties2(device, &all);
+  constexpr VkSubgroupFeatureFlags operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+  const uint32_t size = limits.subgroup;
+  return control.subgroupSizeControl && control.computeFullSubgroups && (sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
+         (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) && (subgroup.supportedOperations & operations) == operations &&
+         size >= std::max(8u, sizes.minSubgroupSize) && size <= std::min(128u, sizes.maxSubgroupSize) && (size & (size - 1)) == 0;
+}
+
+void add_kernel_features(VkPhysicalDevice device, VulkanLimits& limits, std::vector<std::string>* present) {
+  const bool sized = has_subgroups(device, limits);
+  if (sized) present->emplace_back(subgroups);
+  if (limits.group_threads >= 256 && limits.shared_bytes >= (24u << 10)) present->emplace_back(large_tiles);
+  if (limits.group_threads >= 128 && limits.shared_bytes >= (26u << 10)) present->emplace_back(tiled_attention);
+  const auto matrix = matrix_size(device);
+  if (!sized || !matrix || limits.group_threads < 4 * limits.subgroup || !find_shader("gemm_matrix_q8_0")) return;
+  limits.matrix_m = matrix->m, limits.matrix_n = matrix->n, limits.matrix_k = matrix->k;
+  present->emplace_back(cooperative_matrix);
+}
+
 }  // namespace
 
 bool has_extension(VkPhysicalDevice device, const char* name) {
@@ -113,7 +145,7 @@ int memory_type(VkPhysicalDevice device, uint32_t allowed, VkMemoryPropertyFlags
   return -1;
 }
 
-VulkanDevice describe(VkPhysicalDevice device, const std::vector<std::string>& switched_off) {
+VulkanDevice describe(VkPhysicalDevice device, const std::vector<std::string>& switched_off, bool deterministic) {
   VulkanDevice out;
   read_identity(device, has_extension(device, VK_EXT_PCI_BUS_INFO_EXTENSION_NAME), &out);
   const std::vector<VulkanHeap> plain = heaps_of(device, false);
@@ -121,11 +153,12 @@ VulkanDevice describe(VkPhysicalDevice device, const std::vector<std::string>& s
   if (has_extension(device, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME)) present.emplace_back(memory_budget);
   constexpr VkMemoryPropertyFlags both = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
   if (memory_type(device, ~0u, both, largest_local(plain)) >= 0) present.emplace_back(direct_write);
+  add_kernel_features(device, out.limits, &present);
   std::vector<std::string> off = switched_off;
   if (const char* list = std::getenv("HEARTH_VULKAN_WITHOUT")) {
     for (std::string& name : split_names(list)) off.push_back(std::move(name));
   }
-  Features features = choose_features(out, present, off);
+  Features features = choose_features(out, present, off, deterministic);
   out.heaps = heaps_of(device, features.has(memory_budget));
   out.features = std::move(features.used), out.off = std::move(features.off);
   out.unified = out.type == "integrated" || out.type == "cpu";

@@ -10,8 +10,8 @@
 
 namespace hearth::vulkan {
 
-/// `switched_off`: features that are not to be used; those of HEARTH_VULKAN_WITHOUT are added.
-VulkanDevice describe(VkPhysicalDevice device, const std::vector<std::string>& switched_off = {});
+/// `switched_off`: features that are not to be used; those of HEARTH_VULKAN_WITHOUT are added. `deterministic` as in quirks.h.
+VulkanDevice describe(VkPhysicalDevice device, const std::vector<std::string>& switched_off = {}, bool deterministic = false);
 
 /// Heaps with their budgets as they are now.
 std::vector<VulkanHeap> heaps_of(VkPhysicalDevice device, bool ask_budget);

@@ -3,10 +3,11 @@
 
 #include "backend/vulkan/vk_device_info.h"
 #include "backend/vulkan/vk_instance.h"
+#include "backend/vulkan/vk_self_test.h"
 
 namespace hearth {
 
-VulkanDevices vulkan_devices() {
+VulkanDevices vulkan_devices(const std::string& cache_folder) {
   VulkanDevices out;
   try {
     std::string reason;
@@ -20,6 +21,7 @@ VulkanDevices vulkan_devices() {
         continue;
       }
       VulkanDevice device = vulkan::describe(each);
+      device.refused = vulkan::kept_verdicts(cache_folder, device).sentences();
       const bool twice = std::any_of(out.devices.begin(), out.devices.end(), [&](const VulkanDevice& d) { return d.id == device.id; });
       if (!twice) out.devices.push_back(std::move(device));  // some drivers are found by two ways
     }

@@ -65,7 +65,7 @@ uint64_t MemoryPool::free() const {
 void MemoryPool::check_room(uint64_t bytes) const {
   const uint64_t there = free();
   if (bytes > there) {
-    throw Error(ErrorCode::out_of_vram, "The memory of " + device_.info().name + " does not suffice.", bytes, there);
+    throw Error(ErrorCode::out_of_vram, "The graphics device has not enough memory (" + device_.title() + ").", bytes, there);
   }
 }
 
@@ -100,7 +100,7 @@ Block& MemoryPool::add_block(uint64_t bytes, MemoryKind kind) {
     const bool bound = kind == MemoryKind::host
                            ? bind_memory(block, visible | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, 0) || bind_memory(block, visible, 0)
                            : (device_.has(direct_write) && bind_memory(block, local | visible, whole_heap)) || bind_memory(block, local, 0);
-    if (!bound) throw Error(ErrorCode::out_of_vram, "The graphics device has no memory left (" + device_.info().name + ").", bytes);
+    if (!bound) throw Error(ErrorCode::out_of_vram, "The graphics device has no memory left (" + device_.title() + ").", bytes);
   } catch (...) {
     remove(block);
     throw;

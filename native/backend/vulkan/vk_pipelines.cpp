@@ -1,11 +1,9 @@
 // Implements compiling and keeping.
 #include "backend/vulkan/vk_pipelines.h"
 
-#include <cstdio>
-#include <filesystem>
-
 #include "backend/vulkan/cache_file.h"
 #include "backend/vulkan/embedded_shaders.h"
+#include "backend/vulkan/kernels.h"
 #include "backend/vulkan/program.h"
 #include "backend/vulkan/quirks.h"
 
@@ -23,10 +21,6 @@ Pipelines::Pipelines(Device& device, std::string folder) : device_(device), fold
     VkPipelineLayoutCreateInfo layout{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
     layout.setLayoutCount = 1, layout.pSetLayouts = &set_layout_, layout.pushConstantRangeCount = 1, layout.pPushConstantRanges = &push;
     device.check(device.vk.vkCreatePipelineLayout(device.handle, &layout, nullptr, &layout_), "vkCreatePipelineLayout");
-    const std::vector<std::byte> kept = folder_.empty() ? std::vector<std::byte>{} : read_cache_file(file());
-    VkPipelineCacheCreateInfo cache{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
-    cache.initialDataSize = kept.size(), cache.pInitialData = kept.data();
-    device.check(device.vk.vkCreatePipelineCache(device.handle, &cache, nullptr, &cache_), "vkCreatePipelineCache");
   } catch (...) {
     destroy();
     throw;
@@ -45,12 +39,13 @@ void Pipelines::destroy() {
   if (set_layout_) device_.vk.vkDestroyDescriptorSetLayout(device_.handle, set_layout_, nullptr);
 }
 
-/// One file for each device and driver: what another one wrote is never shown to a driver.
-std::string Pipelines::file() const {
-  const VulkanDevice& d = device_.info();
-  char name[96];
-  std::snprintf(name, sizeof name, "vulkan-%s-%x-%x.bin", d.uuid.c_str(), d.driver_id, d.driver_version);
-  return (std::filesystem::path(folder_) / name).string();
+VkPipelineCache Pipelines::cache() {
+  if (cache_) return cache_;
+  const std::vector<std::byte> kept = folder_.empty() ? std::vector<std::byte>{} : read_cache_file(device_file(folder_, device_.info(), ".bin"));
+  VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
+  info.initialDataSize = kept.size(), info.pInitialData = kept.data();
+  device_.check(device_.vk.vkCreatePipelineCache(device_.handle, &info, nullptr, &cache_), "vkCreatePipelineCache");
+  return cache_;
 }
 
 void Pipelines::save() {
@@ -60,7 +55,7 @@ void Pipelines::save() {
   std::vector<std::byte> data(bytes);
   if (device_.vk.vkGetPipelineCacheData(device_.handle, cache_, &bytes, data.data()) != VK_SUCCESS) return;
   data.resize(bytes);
-  fresh_ = !write_cache_file(file(), data);
+  fresh_ = !write_cache_file(device_file(folder_, device_.info(), ".bin"), data);
 }
 
 VkPipeline Pipelines::get(const std::string& shader, const std::vector<uint32_t>& constants) {
@@ -85,9 +80,15 @@ VkPipeline Pipelines::compile(const std::string& shader, const std::vector<uint3
   info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
   info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT, info.stage.module = module, info.stage.pName = "main";
   info.stage.pSpecializationInfo = &specialization;
+  VkPipelineShaderStageRequiredSubgroupSizeCreateInfoEXT size{VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO_EXT};
+  size.requiredSubgroupSize = device_.info().limits.subgroup;
+  if (asks_for_subgroups(shader)) {
+    info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT;
+    info.stage.pNext = &size;
+  }
   info.layout = layout_;
   VkPipeline pipeline = VK_NULL_HANDLE;
-  const VkResult result = device_.vk.vkCreateComputePipelines(device_.handle, cache_, 1, &info, nullptr, &pipeline);
+  const VkResult result = device_.vk.vkCreateComputePipelines(device_.handle, cache(), 1, &info, nullptr, &pipeline);
   device_.vk.vkDestroyShaderModule(device_.handle, module, nullptr);
   device_.check(result, "vkCreateComputePipelines");
   fresh_ = true;

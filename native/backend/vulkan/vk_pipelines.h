@@ -1,5 +1,5 @@
 // Kernels compiled for this device, each when it is first needed, and kept on disk between runs. One layout for all: eight
-// storage buffers and 128 bytes of constants.
+// storage buffers and 128 bytes of constants. What is on disk is read before the first is compiled.
 #pragma once
 
 #include <map>
@@ -27,7 +27,7 @@ class Pipelines {
 
  private:
   void destroy();
-  std::string file() const;
+  VkPipelineCache cache();
   VkPipeline compile(const std::string& shader, const std::vector<uint32_t>& constants);
 
   Device& device_;

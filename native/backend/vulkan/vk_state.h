@@ -10,6 +10,7 @@
 #include "backend/vulkan/program.h"
 #include "backend/vulkan/vk_executor.h"
 #include "backend/vulkan/vk_kv.h"
+#include "backend/vulkan/vk_self_test.h"
 #include "backend/vulkan/vk_weights.h"
 
 namespace hearth::vulkan {
@@ -32,11 +33,15 @@ struct InputsLayout {
 // The order of the members is the order of their making; memory goes before the pool that it came from.
 struct State {
   State(const VulkanOptions& options, KvType kv_type)
-      : device(options.device, options.without), memory(device), transfer(device, memory), pipelines(device, options.cache_folder),
+      : device(options), memory(device), transfer(device, memory), pipelines(device, options.cache_folder),
         executor(device, pipelines, memory, options.most_work), kv(memory, transfer, kv_type) {}
   ~State() { device.vk.vkDeviceWaitIdle(device.handle); }  // a load that was given up may still copy
 
+  /// Whether this faster kernel is used: the device has what it needs, and the self-test has nothing against it.
+  bool allows(std::string_view feature, const std::string& kernel) const { return device.has(feature) && !verdicts.failed(kernel); }
+
   Device device;
+  Verdicts verdicts;
   MemoryPool memory;
   Transfer transfer;
   Pipelines pipelines;
@@ -45,7 +50,7 @@ struct State {
   std::vector<DeviceWeight> weights;
   std::vector<std::unique_ptr<Memory>> vectors, buffers;
   KvMemory kv;
-  Scratch inputs, k, v, gate, up, parts, lists, states, flag;
+  Scratch inputs, k, v, gate, up, parts, lists, halves, states, flag;
   std::vector<std::unique_ptr<Memory>> outgrown;  // scratch that the running program may still name
 };
 
@@ -55,6 +60,11 @@ struct Step {
   const StepInputs& inputs;
   InputsLayout layout;
   Program program;
+  struct {  // whose rows lie in State::halves, and from which dispatch on
+    const Memory* x = nullptr;
+    uint32_t rows = 0, cols = 0;
+    size_t at = 0;
+  } halved = {};
 
   const Memory* buffer(Buffer b) const { return state.buffers.at(b.id).get(); }
   const Memory* vector(VectorRef v) const { return v ? state.vectors.at(v.id).get() : nullptr; }

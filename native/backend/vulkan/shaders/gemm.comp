@@ -11,14 +11,14 @@ const uint SUMS = MATRICES * 16u, TILE = 32u, STRIDE = 33u;  // one more than a 
 shared float w_tile[MATRICES * TILE * STRIDE];
 shared float x_tile[TILE * STRIDE];
 
-uint row_of(uint i) { return EXPERTS == 0u ? i : lists[p.all_experts + (p.first_expert + gl_WorkGroupID.z) * p.capacity + i]; }
+uint row_of(uint i) { return !experts() ? i : lists[p.all_experts + (p.first_expert + gl_WorkGroupID.z) * p.capacity + i]; }
 
 void main() {
   uint thread = gl_LocalInvocationID.x, across = thread & 7u, down = thread >> 3;
-  uint n0 = gl_WorkGroupID.x * TILE, r0 = gl_WorkGroupID.y * TILE, expert = EXPERTS != 0u ? p.first_expert + gl_WorkGroupID.z : 0u;
-  uint rows = EXPERTS != 0u ? lists[expert] : p.rows;
+  uint n0 = gl_WorkGroupID.x * TILE, r0 = gl_WorkGroupID.y * TILE, expert = experts() ? p.first_expert + gl_WorkGroupID.z : 0u;
+  uint rows = experts() ? lists[expert] : p.rows;
   if (r0 >= rows) return;
-  uint begin = (EXPERTS != 0u ? gl_WorkGroupID.z : 0u) * p.outs * p.row_words, segments = (p.cols + 31u) / 32u;
+  uint begin = (experts() ? gl_WorkGroupID.z : 0u) * p.outs * p.row_words, segments = (p.cols + 31u) / 32u;
 
   precise float block[SUMS];
   precise float total[SUMS];

@@ -5,8 +5,8 @@
 #include "matmul.glsl"
 
 layout(local_size_x_id = 0) in;
-layout(constant_id = 4) const uint ROWS = 1;
-layout(constant_id = 5) const uint OUTS = 4;
+layout(constant_id = 2) const uint ROWS = 1;
+layout(constant_id = 3) const uint OUTS = 4;
 
 const uint SUMS = MATRICES * OUTS * ROWS, BLOCKS = THREADS / 8u;
 shared float segment[SUMS * THREADS];
@@ -15,12 +15,12 @@ shared float total[SUMS];
 
 void main() {
   uint thread = gl_LocalInvocationID.x, first = gl_WorkGroupID.x * OUTS, slot = gl_WorkGroupID.y, expert = 0u;
-  if (EXPERTS != 0u) {
+  if (experts()) {
     expert = routes[slot];
     if (expert < p.first_expert || expert - p.first_expert >= p.experts) return;
   }
-  uint segments = (p.cols + 31u) / 32u, rows = EXPERTS != 0u ? 1u : p.rows, x_first = EXPERTS != 0u ? x_row(slot) : 0u;
-  uint begin = (expert - (EXPERTS != 0u ? p.first_expert : 0u)) * p.outs * p.row_words;
+  uint segments = (p.cols + 31u) / 32u, rows = experts() ? 1u : p.rows, x_first = experts() ? x_row(slot) : 0u;
+  uint begin = (expert - (experts() ? p.first_expert : 0u)) * p.outs * p.row_words;
   for (uint i = thread; i < SUMS; i += THREADS) total[i] = 0.0;
 
   for (uint pass = 0u; pass < segments; pass += THREADS) {
@@ -62,6 +62,6 @@ void main() {
   for (uint i = thread; i < OUTS * ROWS; i += THREADS) {
     uint n = first + i / ROWS, r = i % ROWS;
     if (n >= p.outs || r >= rows) continue;
-    finish(EXPERTS != 0u ? slot : r, expert, n, total[i], MATRICES > 1u ? total[(MATRICES - 1u) * OUTS * ROWS + i] : 0.0);
+    finish(experts() ? slot : r, expert, n, total[i], MATRICES > 1u ? total[(MATRICES - 1u) * OUTS * ROWS + i] : 0.0);
   }
 }

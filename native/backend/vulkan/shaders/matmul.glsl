@@ -1,8 +1,8 @@
-// What the two matmul kernels share: bindings, the order of additions, and what happens to a sum.
+// What the matmul kernels share: bindings, the order of additions, and what happens to a sum.
 //
 // y[r][n] = sum over c of W[n][c] * x[r][c], always added in one order: columns of a segment of 32 one after the other from 0,
 // the 8 segments of a block of 256 one after the other from 0, blocks one after the other from 0. So a row's bytes depend
-// neither on how many rows there are, nor on which of the kernels computes them.
+// neither on how many rows there are, nor on which of the kernels computes them (cooperative matrices apart).
 #include "numbers.glsl"
 
 layout(set = 0, binding = 0) readonly buffer Weights0 { uint weights0[]; };
@@ -23,15 +23,14 @@ layout(push_constant) uniform Push {
   uint bias_stride, weights_at, capacity, all_experts;
 } p;
 
-const uint HAS_BIAS0 = 1u, HAS_BIAS1 = 2u, X_PER_SLOT = 4u;
+// EXPERTS: rows are slots of the routes.
+const uint HAS_BIAS0 = 1u, HAS_BIAS1 = 2u, X_PER_SLOT = 4u, EXPERTS = 8u;
 
-// Epilogues: what becomes of the sums.
+// Epilogues, from bit 4 of the flags on: what becomes of the sums. No constants: all ops of a weight type share a pipeline.
 const uint STORE = 0u, ADD = 1u, ACTIVATE = 2u, WEIGH = 3u;
 
 layout(constant_id = 0) const uint THREADS = 64;
 layout(constant_id = 1) const uint MATRICES = 1;  // 2: gate and up
-layout(constant_id = 2) const uint EXPERTS = 0;   // 1: rows are slots of the routes
-layout(constant_id = 3) const uint EPILOGUE = 0;
 
 uint word(uint matrix, uint index) {
   if (matrix == 0u) return weights0[index];
@@ -40,23 +39,25 @@ uint word(uint matrix, uint index) {
 
 #include "weights.glsl"
 
+bool experts() { return (p.flags & EXPERTS) != 0u; }
+
 Sections sections() { return Sections(p.high, p.scales, p.super_scales); }
 
 // Beyond the columns there is whatever lies there, perhaps NaN: it is not read.
 float x_at(uint row, uint column) { return column < p.cols ? x[row * p.x_stride + column] : 0.0; }
 
-uint x_row(uint slot) { return EXPERTS == 0u || (p.flags & X_PER_SLOT) != 0u ? slot : slot / p.k; }
+uint x_row(uint slot) { return !experts() || (p.flags & X_PER_SLOT) != 0u ? slot : slot / p.k; }
 
 // `row`: of y, or the slot. n: within this slice of the weight.
 void finish(uint row, uint expert, uint n, float sum0, float sum1) {
-  uint at = row * p.out_stride + p.first_out + n, bias = expert * p.bias_stride + p.first_out + n;
+  uint at = row * p.out_stride + p.first_out + n, bias = expert * p.bias_stride + p.first_out + n, epilogue = p.flags >> 4;
   if ((p.flags & HAS_BIAS0) != 0u) sum0 += bias0[bias];
-  if (EPILOGUE == ACTIVATE) {
+  if (epilogue == ACTIVATE) {
     if ((p.flags & HAS_BIAS1) != 0u) sum1 += bias1[bias];
     y[at] = activate(p.activation, p.alpha, p.limit, sum0, sum1);
-  } else if (EPILOGUE == ADD) {
+  } else if (epilogue == ADD) {
     y[at] += sum0;
-  } else if (EPILOGUE == WEIGH) {
+  } else if (epilogue == WEIGH) {
     y[at] = uintBitsToFloat(routes[p.weights_at + row]) * sum0;
   } else {
     y[at] = sum0;

@@ -1,5 +1,6 @@
-// Eight weights of a row from words of 32 bits. The layout is weight_layout.h's; the formulas are backend/quant_rows.inl's.
+// Weights of a row from words of 32 bits. The layout is weight_layout.h's; the formulas are backend/quant_rows.inl's.
 // The includer defines word(matrix, index) and WEIGHT_TYPE; `high`, `scales` and `super` are the sections' word offsets.
+// A group is 32 columns, an octet 8 of them.
 
 #define F32 0
 #define F16 1
@@ -46,67 +47,93 @@ uvec2 k_scale_min(uint w0, uint w1, uint w2, uint i) {
   return uvec2((last & 15u) | ((k_byte(w0, w1, w2, i - 4u) >> 6) << 4), (last >> 4) | ((k_byte(w0, w1, w2, i) >> 6) << 4));
 }
 
+#if WEIGHT_TYPE == F32
+const uint OCTET_WORDS = 8u;  // of codes
+#elif WEIGHT_TYPE == F16 || WEIGHT_TYPE == BF16
+const uint OCTET_WORDS = 4u;
+#elif WEIGHT_TYPE == Q8_0
+const uint OCTET_WORDS = 2u;
+#else
+const uint OCTET_WORDS = 1u;
+#endif
+
+// What the columns of a group have besides their codes.
+struct Factors {
+  float scale, least;  // of Q6_K: the scales of its two halves
+  uvec2 high;          // further bits of the codes
+};
+
+float half_scale(uint m, uint at, uint index) { return half_value((word(m, at + (index >> 1)) >> (16u * (index & 1u))) & 0xffffu); }
+
+// Of the row of matrix m that begins at word `at`.
+Factors factors_of(uint m, uint at, Sections s, uint group) {
+  Factors f = Factors(0.0, 0.0, uvec2(0u));
+#if WEIGHT_TYPE == Q5_0 || WEIGHT_TYPE == Q5_1 || WEIGHT_TYPE == Q5_K
+  f.high.x = word(m, at + s.high + group);
+#endif
+#if WEIGHT_TYPE == Q8_0 || WEIGHT_TYPE == Q4_0 || WEIGHT_TYPE == IQ4_NL || WEIGHT_TYPE == Q5_0
+  f.scale = half_scale(m, at + s.scales, group);
+#elif WEIGHT_TYPE == MXFP4
+  f.scale = e8m0_half((word(m, at + s.scales + (group >> 2)) >> (8u * (group & 3u))) & 255u);
+#elif WEIGHT_TYPE == Q4_1 || WEIGHT_TYPE == Q5_1
+  uint both = word(m, at + s.scales + group);
+  f.scale = half_value(both & 0xffffu), f.least = half_value(both >> 16);
+#elif WEIGHT_TYPE == Q4_K || WEIGHT_TYPE == Q5_K
+  uint header = at + s.scales + 4u * (group >> 3), both = word(m, header);
+  uvec2 factors = k_scale_min(word(m, header + 1u), word(m, header + 2u), word(m, header + 3u), group & 7u);
+  f.scale = half_value(both & 0xffffu) * float(factors.x), f.least = half_value(both >> 16) * float(factors.y);
+#elif WEIGHT_TYPE == Q6_K
+  float d = half_scale(m, at + s.super_scales, group >> 3);  // 8 groups a super-block, a scale for 16 columns
+  uint scales = word(m, at + s.scales + (group >> 1)), first = 2u * (group & 1u);
+  f.scale = d * signed_byte(scales, first), f.least = d * signed_byte(scales, first + 1u);
+  f.high = uvec2(word(m, at + s.high + 2u * group), word(m, at + s.high + 2u * group + 1u));
+#endif
+  return f;
+}
+
+// v = the columns of octet `i` (0..3) of a group with these codes and factors.
+void unpack8(uint codes[OCTET_WORDS], Factors f, uint i, out float v[8]) {
+#if WEIGHT_TYPE == F32
+  for (uint j = 0u; j < 8u; ++j) v[j] = uintBitsToFloat(codes[j]);
+#elif WEIGHT_TYPE == F16
+  for (uint j = 0u; j < 8u; ++j) v[j] = half_value((codes[j >> 1] >> (16u * (j & 1u))) & 0xffffu);
+#elif WEIGHT_TYPE == BF16
+  for (uint j = 0u; j < 8u; ++j) v[j] = bf16_value((codes[j >> 1] >> (16u * (j & 1u))) & 0xffffu);
+#elif WEIGHT_TYPE == Q8_0
+  for (uint j = 0u; j < 8u; ++j) v[j] = signed_byte(codes[j >> 2], j & 3u) * f.scale;
+#else
+  for (uint j = 0u; j < 8u; ++j) {
+    uint code = (codes[0] >> (4u * j)) & 15u;
+#if WEIGHT_TYPE == MXFP4
+    v[j] = e2m1_doubled(code) * f.scale;
+#elif WEIGHT_TYPE == Q4_0
+    v[j] = (float(code) - 8.0) * f.scale;
+#elif WEIGHT_TYPE == IQ4_NL
+    v[j] = iq4_nl(code) * f.scale;
+#elif WEIGHT_TYPE == Q4_1
+    v[j] = fma(float(code), f.scale, f.least);
+#elif WEIGHT_TYPE == Q4_K
+    v[j] = fma(f.scale, float(code), -f.least);
+#elif WEIGHT_TYPE == Q6_K
+    uint high = ((i < 2u ? f.high.x : f.high.y) >> (16u * (i & 1u) + 2u * j)) & 3u;
+    v[j] = (i < 2u ? f.scale : f.least) * (float(code | high << 4) - 32.0);
+#else
+    uint five = code | (((f.high.x >> (8u * i + j)) & 1u) << 4);
+#if WEIGHT_TYPE == Q5_0
+    v[j] = (float(five) - 16.0) * f.scale;
+#elif WEIGHT_TYPE == Q5_1
+    v[j] = fma(float(five), f.scale, f.least);
+#else
+    v[j] = fma(f.scale, float(five), -f.least);
+#endif
+#endif
+  }
+#endif
+}
+
 // v = columns [8 octet, 8 octet + 8) of the row of matrix m that begins at word `at`.
 void weights8(uint m, uint at, Sections s, uint octet, out float v[8]) {
-  uint group = octet >> 2;
-#if WEIGHT_TYPE == F32
-  for (uint i = 0u; i < 8u; ++i) v[i] = uintBitsToFloat(word(m, at + 8u * octet + i));
-#elif WEIGHT_TYPE == F16 || WEIGHT_TYPE == BF16
-  for (uint i = 0u; i < 4u; ++i) {
-    uint two = word(m, at + 4u * octet + i);
-#if WEIGHT_TYPE == F16
-    v[2u * i] = half_value(two & 0xffffu), v[2u * i + 1u] = half_value(two >> 16);
-#else
-    v[2u * i] = bf16_value(two & 0xffffu), v[2u * i + 1u] = bf16_value(two >> 16);
-#endif
-  }
-#elif WEIGHT_TYPE == Q8_0
-  float d = half_value((word(m, at + s.scales + (group >> 1)) >> (16u * (group & 1u))) & 0xffffu);
-  uint a = word(m, at + 2u * octet), b = word(m, at + 2u * octet + 1u);
-  for (uint i = 0u; i < 4u; ++i) v[i] = signed_byte(a, i) * d, v[i + 4u] = signed_byte(b, i) * d;
-#else
-  uint codes = word(m, at + octet);
-#if WEIGHT_TYPE == MXFP4
-  float d = e8m0_half((word(m, at + s.scales + (group >> 2)) >> (8u * (group & 3u))) & 255u);
-  for (uint i = 0u; i < 8u; ++i) v[i] = e2m1_doubled((codes >> (4u * i)) & 15u) * d;
-#elif WEIGHT_TYPE == Q4_0 || WEIGHT_TYPE == IQ4_NL
-  float d = half_value((word(m, at + s.scales + (group >> 1)) >> (16u * (group & 1u))) & 0xffffu);
-  for (uint i = 0u; i < 8u; ++i) {
-    uint code = (codes >> (4u * i)) & 15u;
-#if WEIGHT_TYPE == Q4_0
-    v[i] = (float(code) - 8.0) * d;
-#else
-    v[i] = iq4_nl(code) * d;
-#endif
-  }
-#elif WEIGHT_TYPE == Q4_1
-  uint both = word(m, at + s.scales + group);
-  float d = half_value(both & 0xffffu), least = half_value(both >> 16);
-  for (uint i = 0u; i < 8u; ++i) v[i] = fma(float((codes >> (4u * i)) & 15u), d, least);
-#elif WEIGHT_TYPE == Q5_0
-  float d = half_value((word(m, at + s.scales + (group >> 1)) >> (16u * (group & 1u))) & 0xffffu);
-  uint high = word(m, at + s.high + group) >> (8u * (octet & 3u));
-  for (uint i = 0u; i < 8u; ++i) v[i] = (float(((codes >> (4u * i)) & 15u) | (((high >> i) & 1u) << 4)) - 16.0) * d;
-#elif WEIGHT_TYPE == Q5_1
-  uint both = word(m, at + s.scales + group), high = word(m, at + s.high + group) >> (8u * (octet & 3u));
-  float d = half_value(both & 0xffffu), least = half_value(both >> 16);
-  for (uint i = 0u; i < 8u; ++i) v[i] = fma(float(((codes >> (4u * i)) & 15u) | (((high >> i) & 1u) << 4)), d, least);
-#elif WEIGHT_TYPE == Q4_K || WEIGHT_TYPE == Q5_K
-  uint header = at + s.scales + 4u * (octet >> 5), both = word(m, header);
-  uvec2 factors = k_scale_min(word(m, header + 1u), word(m, header + 2u), word(m, header + 3u), (octet >> 2) & 7u);
-  float d = half_value(both & 0xffffu) * float(factors.x), least = half_value(both >> 16) * float(factors.y);
-#if WEIGHT_TYPE == Q5_K
-  uint high = word(m, at + s.high + group) >> (8u * (octet & 3u));
-#else
-  uint high = 0u;
-#endif
-  for (uint i = 0u; i < 8u; ++i) v[i] = fma(d, float(((codes >> (4u * i)) & 15u) | (((high >> i) & 1u) << 4)), -least);
-#elif WEIGHT_TYPE == Q6_K
-  uint block = octet >> 5, scale = octet >> 1;  // 32 octets a super-block, a scale for 16 columns
-  float d = half_value((word(m, at + s.super_scales + (block >> 1)) >> (16u * (block & 1u))) & 0xffffu);
-  d *= signed_byte(word(m, at + s.scales + (scale >> 2)), scale & 3u);
-  uint high = word(m, at + s.high + (octet >> 1)) >> (16u * (octet & 1u));
-  for (uint i = 0u; i < 8u; ++i) v[i] = d * (float(((codes >> (4u * i)) & 15u) | (((high >> (2u * i)) & 3u) << 4)) - 32.0);
-#endif
-#endif
+  uint codes[OCTET_WORDS];
+  for (uint j = 0u; j < OCTET_WORDS; ++j) codes[j] = word(m, at + OCTET_WORDS * octet + j);
+  unpack8(codes, factors_of(m, at, s, octet >> 2), octet & 3u, v);
 }
