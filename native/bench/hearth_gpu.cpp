@@ -254,8 +254,13 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-void describe(Report& report) {
-  const VulkanDevices found = vulkan_devices();
+/// The wanted device; software only where there is nothing else.
+std::string device_of(const std::string& wanted, const VulkanDevices& found) {
+  const bool card = std::any_of(found.devices.begin(), found.devices.end(), [](const VulkanDevice& d) { return d.type != "cpu"; });
+  return wanted == "vulkan" && !card && !found.devices.empty() ? found.devices[0].id : wanted;
+}
+
+void describe(const VulkanDevices& found, Report& report) {
   report.line("{\"stage\":\"devices\",\"notes\":" + list(found.notes) + "}");
   for (const VulkanDevice& d : found.devices) {
     std::vector<std::string> off;
@@ -267,9 +272,11 @@ void describe(Report& report) {
 }
 
 int main_of(int argc, char** argv) {
-  const Options options = parse(argc, argv);
+  Options options = parse(argc, argv);
   Report report(options.out);
-  describe(report);
+  const VulkanDevices found = vulkan_devices();
+  describe(found, report);
+  options.device = device_of(options.device, found);
   VulkanOptions vulkan;
   vulkan.device = options.device;
   const VulkanRates rates = vulkan_rates(vulkan);

@@ -12,7 +12,15 @@ import { nativeBuild } from '../../setup/setup.mjs';
 
 const { values } = parseArgs({ options: { driver: { type: 'string' }, validation: { type: 'string', default: '' } } });
 const SOFTWARE = ['/usr/share/vulkan/icd.d/lvp_icd.x86_64.json', '/usr/lib/chromium/vk_swiftshader_icd.json'];
-const FEATURES = ['memory_budget', 'direct_write', 'pipeline_cache', 'subgroups', 'large_tiles', 'tiled_attention', 'cooperative_matrix'];
+const FEATURES = [
+  'memory_budget',
+  'direct_write',
+  'pipeline_cache',
+  'subgroups',
+  'large_tiles',
+  'tiled_attention',
+  'cooperative_matrix',
+];
 const drivers = (values.driver?.split(',') ?? SOFTWARE).filter((file) => existsSync(file));
 if (drivers.length === 0) giveUp('There is no driver; name its manifest with --driver.');
 
@@ -34,10 +42,16 @@ for (const driver of drivers) {
   const name = basename(driver, '.json');
   await tests(name, TESTS, { VK_DRIVER_FILES, HEARTH_VULKAN_THOROUGH: '1' });
   for (const feature of FEATURES) {
-    await tests(`${name} without ${feature}`, ['vulkan_ops_test'], { VK_DRIVER_FILES, HEARTH_VULKAN_WITHOUT: feature }, '*VulkanStep*');
+    await tests(
+      `${name} without ${feature}`,
+      ['vulkan_ops_test'],
+      { VK_DRIVER_FILES, HEARTH_VULKAN_WITHOUT: feature },
+      '*VulkanStep*',
+    );
   }
 }
-if (drivers.length > 1) await tests('together', ['vulkan_ops_test'], { VK_DRIVER_FILES: drivers.join(':') }, '*VulkanStep*');
+if (drivers.length > 1)
+  await tests('together', ['vulkan_ops_test'], { VK_DRIVER_FILES: drivers.join(':') }, '*VulkanStep*');
 const nothing = mkdtempSync(join(tmpdir(), 'hearth-no-driver-'));
 await tests('no driver', TESTS, { VK_DRIVER_FILES: join(nothing, 'none.json') });
 // A loader that is no library stands before the system's.
