@@ -129,7 +129,7 @@ const FOLDERS: Record<string, string[]> = {
   model: ['hearth', 'backend'],
   engine: ['hearth', 'backend', 'cache', 'model', 'mesh'],
   addon: ['hearth', 'bench'],
-  bench: ['hearth', 'backend'],
+  bench: ['hearth', 'backend', 'model'],
 };
 
 describe('walls of the engine', () => {
