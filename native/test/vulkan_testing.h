@@ -30,6 +30,12 @@ inline const VulkanDevices& found_devices() {
   return found;
 }
 
+inline std::vector<std::string> device_ids() {
+  std::vector<std::string> ids;
+  for (const VulkanDevice& each : found_devices().devices) ids.push_back(each.id);
+  return ids;
+}
+
 /// The name of a device as letters and digits, for the names of tests.
 inline std::string test_name(const std::string& id) {
   std::string name;
