@@ -35,8 +35,12 @@ def developer_text(instructions: str | None, tools: list | None, formats: str | 
     return '\n\n'.join(parts) if parts else None
 
 
+def system(effort: str, date: str | None, has_tools: bool) -> list[tuple[str, float]]:
+    return [(START, 0), ('system', 0), (MESSAGE, 0), (system_text(effort, date, has_tools), 0), (END, 0)]
+
+
 def prompt(effort: str, date: str | None, instructions=None, tools=None, formats=None) -> list[tuple[str, float]]:
-    out = [(START, 0), ('system', 0), (MESSAGE, 0), (system_text(effort, date, bool(tools)), 0), (END, 0)]
+    out = system(effort, date, bool(tools))
     dev = developer_text(instructions, tools, formats)
     if dev:
         out += [(START, 0), ('developer', 0), (MESSAGE, 0), (dev, 0), (END, 0)]

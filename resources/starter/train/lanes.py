@@ -1,15 +1,22 @@
 """One step's work in parts that do not meet: each of a few threads takes a part of the batch, or a part of the matrices, and works alone on one core.
-Owns: the threads, the cutting of a batch, the order in which gradients are added. Refuses: what a loss is.
+Owns: the threads, the order in which gradients are added. Refuses: what a loss is, what a part holds.
 Parts that fit into the cache are faster than the whole, and threads that never wait for each other lose nothing on a busy machine, where the
-usual ones spin. Parts and order depend on the batch alone, so the result does not depend on the number of threads."""
+usual ones spin. Parts and their order are the batch's alone, so the result does not depend on the number of threads."""
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import torch
 
-PART = 2048          # tokens, about
+PART = 2048          # tokens of a part, shared ones counted in every row
 BALANCE = 0.01       # weight of the experts' balance loss
+
+
+class Part(NamedTuple):
+    ids: torch.Tensor          # [rows, length]; padded with 0 behind
+    weights: torch.Tensor      # of the loss, for each token
+    shared: int                # tokens that all rows begin with, of weight 0
 
 
 class Lanes:
@@ -21,13 +28,12 @@ class Lanes:
     def map(self, work, parts) -> list:
         return list(self.pool.map(work, parts))
 
-    def gradients(self, model, ids: torch.Tensor, w: torch.Tensor) -> tuple[float, float]:
+    def gradients(self, model, parts: list[Part]) -> tuple[float, float]:
         """Set the gradient of every parameter; (loss, balance loss)."""
-        params, whole = list(model.parameters()), w[:, 1:].sum()
-        parts = list(cut(ids, w))
+        params, whole = list(model.parameters()), sum(p.weights.sum() for p in parts)
 
-        def work(part):
-            ce, balance = self.loss_of(model, *part, whole)
+        def work(part: Part):
+            ce, balance = self.loss_of(model, part, whole)
             return ce.item(), balance.item(), torch.autograd.grad(ce + balance * (BALANCE / len(parts)), params)
 
         ce = balance = 0.0
@@ -41,11 +47,3 @@ class Lanes:
             else:
                 torch._foreach_add_([p.grad for p in params], list(grads))
         return ce, balance
-
-
-def cut(ids: torch.Tensor, w: torch.Tensor):
-    """A batch as (ids, weights) of about PART tokens, each as short as its longest row."""
-    n = max(1, round(ids.numel() / PART))
-    for a, b in zip(ids.chunk(n), w.chunk(n)):
-        last = int((b > 0).any(0).nonzero()[-1]) + 1
-        yield a[:, :last], b[:, :last]

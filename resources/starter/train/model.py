@@ -111,13 +111,18 @@ class Attention(nn.Module):
         self.out_bias = nn.Parameter(torch.zeros(c.hidden))
         self.sinks = nn.Parameter(torch.zeros(c.heads))
 
-    def forward(self, x, cos, sin, mask=None, memory=None):
-        """x [B, T, hidden] -> the same. `memory` (keys and values of earlier positions) is a list that grows; without it there is no `mask` either."""
+    def whole(self, x, cos, sin, rows: int, shared: int):
+        """x [shared + rows * others, hidden] -> the same: every row has the `shared` positions first, then its own."""
+        c, y = self.c, F.linear(x, self.qkv, self.qkv_bias)
+        y = torch.cat([y[:shared].expand(rows, -1, -1), y[shared:].view(rows, -1, y.shape[-1])], 1)
+        o = Attend.apply(y, self.sinks, cos, sin, c.kv_heads, c.window if self.sliding else 0)
+        return F.linear(torch.cat([o[0, :shared], o[:, shared:].flatten(0, 1)]), self.out, self.out_bias)
+
+    def forward(self, x, cos, sin, mask, memory):
+        """x [B, T, hidden] -> the same. `memory` (keys and values of earlier positions) is a list that grows."""
         c, (B, T, _) = self.c, x.shape
         q, kv = c.heads * c.head_dim, c.kv_heads * c.head_dim
         y = F.linear(x, self.qkv, self.qkv_bias)
-        if memory is None:
-            return F.linear(Attend.apply(y, self.sinks, cos, sin, c.kv_heads, c.window if self.sliding else 0), self.out, self.out_bias)
         part = lambda a, b, n: y[..., a:b].reshape(B, T, n, c.head_dim).transpose(1, 2)
         qs, ks, vs = rotate(part(0, q, c.heads), cos, sin), rotate(part(q, q + kv, c.kv_heads), cos, sin), part(q + kv, q + 2 * kv, c.kv_heads)
         if memory:
@@ -175,18 +180,18 @@ class Starter(nn.Module):
             for w, data in kept:
                 w.data = data
 
-    def hidden_states(self, ids: torch.Tensor, keep: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
-        """ids [B, T] -> (normed hidden [B T, hidden], mean balance loss); only the rows `keep` of them, which spares the last layer's experts the others."""
+    def hidden_states(self, ids: torch.Tensor, keep: torch.Tensor | None = None, shared: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+        """ids [B, T] whose first `shared` columns are alike, and then computed once -> (normed hidden [rows, hidden], mean balance loss).
+        The rows are the shared positions, then the others of each row in turn; only those in `keep`, which spares the last layer's experts the rest."""
         c, (B, T) = self.c, ids.shape
         cos, sin = self.cos[:T], self.sin[:T]
-        x, total = F.embedding(ids, self.embed), 0.0
+        x, total = F.embedding(torch.cat([ids[0, :shared], ids[:, shared:].reshape(-1)]), self.embed), 0.0
         for i in range(c.layers):
-            x = x + self.attn[i](RmsNorm.apply(x, self.attn_norm[i], c.eps), cos, sin)
-            if i == c.layers - 1:
-                x = x.reshape(B * T, c.hidden) if keep is None else x.reshape(B * T, c.hidden).index_select(0, keep)
-            h = RmsNorm.apply(x, self.mlp_norm[i], c.eps)
-            y, balance = self.mlp[i](h.reshape(-1, c.hidden))
-            x, total = x + y.view_as(x), total + balance
+            x = x + self.attn[i].whole(RmsNorm.apply(x, self.attn_norm[i], c.eps), cos, sin, B, shared)
+            if keep is not None and i == c.layers - 1:
+                x = x.index_select(0, keep)
+            y, balance = self.mlp[i](RmsNorm.apply(x, self.mlp_norm[i], c.eps))
+            x, total = x + y, total + balance
         return RmsNorm.apply(x, self.norm, c.eps), total / c.layers
 
     def go_on(self, ids: torch.Tensor, memory: list, left: torch.Tensor) -> torch.Tensor:

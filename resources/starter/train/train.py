@@ -17,11 +17,11 @@ import torch
 import torch.nn.functional as F
 
 import abilities
-from data.conversations import conversation
+from data.conversations import conversation, date
 from data.draw import Draw
-from harmony import render
+from harmony import render, system
 from kernels import WordLoss
-from lanes import Lanes
+from lanes import PART, Lanes, Part
 from model import Config, Starter, generate
 from optimiser import optimisers
 from overlap import HeldOut
@@ -43,44 +43,50 @@ def conversations(seed: int, held: bool, shared: HeldOut | None, n: int):
             yield c
 
 
-def batches(tok: Tokenizer, seed: int, chunk: int, budget: int, shared: HeldOut | None, held: bool = False, n: int = CHUNK):
-    """One chunk of conversations as padded batches (ids, weights) of at most `budget` tokens, in shuffled order."""
-    rng = Random(seed * 1_000_003 + chunk)
-    rows = [tok.pieces(render(c)) for c in conversations(seed * 1_000_003 + chunk, held, shared, n)]
-    rows = sorted((r for r in rows if len(r[0]) <= LONGEST), key=lambda r: len(r[0]))
-    out, group = [], []
-    for r in rows:
-        if group and len(r[0]) * (len(group) + 1) > budget:
-            out.append(group)
-            group = []
-        group.append(r)
-    out.append(group)
-    rng.shuffle(out)
-    return [pad(g) for g in out]
+def batches(tok: Tokenizer, seed: int, chunk: int, budget: int, shared: HeldOut | None, held: bool = False, n: int = CHUNK) -> list[list[Part]]:
+    """One chunk of conversations as steps of about `budget` tokens, each of a few parts in shuffled order. The conversations of a part have
+    one system message, date included, and about one length."""
+    rng, kinds = Draw(seed * 1_000_003 + chunk), {}
+    for c in conversations(seed * 1_000_003 + chunk, held, shared, n):
+        kinds.setdefault((c['effort'], bool(c['tools'])), []).append(tok.pieces(render(c)[len(system('low', None, False)):]))
+    parts = []
+    for (effort, tools), rows in sorted(kinds.items()):
+        group, head = [], []
+        for row in sorted(rows, key=lambda r: len(r[0])):
+            if not group or (len(head) + len(row[0])) * (len(group) + 1) > PART:
+                group, head = [], tok.pieces(system(effort, date(rng), tools))[0]
+                parts.append((head, group))
+            if len(head) + len(row[0]) <= LONGEST:
+                group.append(row)
+    parts = [pad(head, group) for head, group in parts if group]
+    rng.shuffle(parts)
+    each = max(1, budget // PART)
+    return [parts[i:i + each] for i in range(0, len(parts), each)]
 
 
-def pad(group) -> tuple[torch.Tensor, torch.Tensor]:
-    n = max(len(ids) for ids, _ in group)
+def pad(head: list[int], group) -> Part:
+    P, n = len(head), len(head) + max(len(ids) for ids, _ in group)
     ids, w = torch.zeros(len(group), n, dtype=torch.long), torch.zeros(len(group), n)
     for i, (a, b) in enumerate(group):
-        ids[i, :len(a)], w[i, :len(b)] = torch.tensor(a), torch.tensor(b)
-    return ids, w
+        ids[i, :P], ids[i, P:P + len(a)], w[i, P:P + len(b)] = torch.tensor(head), torch.tensor(a), torch.tensor(b)
+    return Part(ids, w, P)
 
 
 # ---------------------------------------------------------------- loss and its measurement
-def loss_of(model: Starter, ids: torch.Tensor, w: torch.Tensor, whole: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def loss_of(model: Starter, part: Part, whole: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """(sum of weight * cross entropy over trained tokens, as a share of `whole`; expert balance loss)."""
-    target, weight = ids[:, 1:].reshape(-1), w[:, 1:].reshape(-1)
+    target, weight = (x[:, part.shared + 1:].reshape(-1) for x in (part.ids, part.weights))
     keep = weight.nonzero()[:, 0]                       # logits only where they are trained
-    h, balance = model.hidden_states(ids[:, :-1], keep)
+    h, balance = model.hidden_states(part.ids[:, :-1], keep + part.shared, part.shared)
     return WordLoss.apply(h, model.output, target[keep], weight[keep] / whole), balance
 
 
 @torch.no_grad()
-def held_out_loss(model: Starter, held) -> float:
+def held_out_loss(model: Starter, held: list[Part]) -> float:
     """Mean cross entropy of assistant tokens on conversations from templates that training does not use."""
-    own = [(ids, (w == 1).float()) for ids, w in held]
-    return sum(loss_of(model, ids, w, w[:, 1:].sum())[0].item() for ids, w in own) / len(held)
+    own = [p._replace(weights=(p.weights == 1).float()) for p in held]
+    whole = sum(p.weights.sum() for p in own)
+    return sum(loss_of(model, p, whole)[0].item() for p in own)
 
 
 def answerer(model: Starter, tok: Tokenizer, limit: int = 220, size: int = 32):
@@ -177,17 +183,17 @@ class Run:
     def text(self):
         return batches(self.tok, self.a.seed, self.chunk, self.a.budget, self.shared)
 
-    def train_on(self, ids, w) -> dict:
+    def train_on(self, parts: list[Part]) -> dict:
         for opt in self.opts:
             for g in opt.param_groups:
                 g['lr'] = rate(self.step, self.a)
         rounded = self.step >= self.a.steps * self.a.round_from
         with self.model.as_stored() if rounded else nullcontext():
-            ce, balance = self.lanes.gradients(self.model, ids, w)
+            ce, balance = self.lanes.gradients(self.model, parts)
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         for opt in self.opts:
             opt.step()
-        self.step, self.index, self.tokens = self.step + 1, self.index + 1, self.tokens + ids.numel()
+        self.step, self.index, self.tokens = self.step + 1, self.index + 1, self.tokens + sum(p.ids.numel() for p in parts)
         return dict(step=self.step, loss=round(ce, 4), balance=round(balance, 3), norm=round(norm.item(), 3), tokens=self.tokens)
 
 
@@ -197,7 +203,8 @@ def main() -> None:
     if a.polite:
         leave_room()
     run = Run(a)
-    held = batches(run.tok, HELD_SEED, 0, a.budget, None, held=True, n=400)[:8]
+    held = batches(run.tok, HELD_SEED, 0, a.budget, None, held=True, n=400)
+    held = [p for step in held for p in step][:32]
     answer = answerer(run.model, run.tok)
     log, began, batch = open(os.path.join(a.checkpoint, 'log.jsonl'), 'a'), time.time(), run.text()
     end = a.stop_at or a.steps
@@ -206,7 +213,7 @@ def main() -> None:
         if run.index == len(batch):
             run.chunk, run.index = run.chunk + 1, 0
             batch = run.text()
-        row = run.train_on(*batch[run.index])
+        row = run.train_on(batch[run.index])
         last = run.step == end
         if run.step % 10 and not last:
             continue
