@@ -128,6 +128,8 @@ const started = Date.now();
 let app = await realApp([], data);
 let done = 0;
 let killed = 0;
+/** Sent after a kill, while the system put the process away. */
+let dying = 0;
 let failure;
 /** Positions at which the app is killed, spread at random over the file. */
 const places = Array.from({ length: kills }, () => Math.random() * 0.97 * size).sort((a, b) => a - b);
@@ -141,9 +143,11 @@ try {
     if (download.phase === 'failed') throw new Error(`the download failed: ${download.error.message}`);
     if (download.phase === 'done') break;
     if (killed < kills && download.phase === 'fetching' && done >= places[killed]) {
+      const before = hub.sent();
       process.kill(app.pid, 'SIGKILL');
       killed += 1;
       await app.ended;
+      dying += hub.sent() - before;
       app = await realApp([], data);
     }
     await pause(40);
@@ -160,7 +164,8 @@ const again = hub.sent() - size;
 const share = ((100 * again) / size).toFixed(2);
 const seconds = ((Date.now() - started) / 1000).toFixed(0);
 say(
-  `${size} bytes in ${seconds} s, ${killed} kills, ${again} bytes sent again (${share} %), the shown progress never fell.`,
+  `${size} bytes in ${seconds} s, ${killed} kills, ${again} bytes sent again (${share} %), ` +
+    `${dying} of them to a process that had been killed already; the shown progress never fell.`,
 );
 if (!failure && killed < kills) failure = `only ${killed} of ${kills} kills came in time`;
 if (!failure && again >= size / 100) failure = `${share} % were sent again`;

@@ -51,12 +51,14 @@ export class FakeHub {
   /** Where files are redirected to, as a hub does with its store; `:PORT` of this server and another name. */
   cdn: string | undefined;
   gated = false;
+  connections = 0;
   private readonly server: Server;
   private count = 0;
 
   constructor(files: Record<string, Buffer>) {
     this.files = files;
     this.server = createServer((request, response) => this.answer(request, response));
+    this.server.on('connection', () => (this.connections += 1));
   }
 
   async listen(): Promise<string> {

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { HearthError } from '../../contract/errors';
 import { isAway } from '../network';
 import { Attempts, type Failure } from './attempts';
+import { Pace } from './pace';
 import type { Plan, Run } from './plan';
 import { BrokenAnswer, BusyAnswer, type FileSource, type SourceAnswer } from './types';
 
@@ -46,8 +47,12 @@ class Fetch {
   private readonly signal: AbortSignal;
   private connections = 0;
   private waiting = 0;
-  /** The source gives everything from the beginning: one connection reads it. */
-  private sequential = false;
+  private readonly pace = new Pace();
+  /** The source gives everything from the beginning, or more than it was asked for: one connection reads it. */
+  private alone = false;
+  private tellAnswered: () => void = () => undefined;
+  /** The first answer has come, or will not: whether there is work for others is known. */
+  private readonly answered = new Promise<void>((resolve) => (this.tellAnswered = resolve));
 
   constructor(private readonly job: FetchJob) {
     this.times = job.times ?? FETCH_TIMES;
@@ -58,7 +63,13 @@ class Fetch {
   }
 
   async run(): Promise<void> {
-    const all = Array.from({ length: this.job.plan.connections() }, (_, index) => this.connection(index === 0));
+    const several = this.job.plan.connections() > 1;
+    const first = this.connection(true, several).finally(this.tellAnswered);
+    const others = Array.from({ length: this.job.plan.connections() - 1 }, async () => {
+      await this.answered;
+      return this.connection(false, several);
+    });
+    const all = [first, ...others];
     // The first failure ends the others; all have ended before it is told.
     for (const one of all) one.catch((error: unknown) => this.stop.abort(error));
     const [failed] = (await Promise.allSettled(all)).filter((result) => result.status === 'rejected');
@@ -66,14 +77,14 @@ class Fetch {
     if (failed) throw this.stop.signal.aborted ? this.stop.signal.reason : failed.reason;
   }
 
-  private async connection(first: boolean): Promise<void> {
+  private async connection(first: boolean, several: boolean): Promise<void> {
     this.connections += 1;
     try {
       // Where nothing is free, others may fail and give theirs back: the first connection stays to the end.
       while (!this.job.plan.complete) {
         this.signal.throwIfAborted();
-        if (this.sequential && !first) return;
-        const run = this.job.plan.take();
+        if (this.alone && !first) return;
+        const run = this.job.plan.take(several && !this.alone ? this.pace.answerBytes : undefined);
         if (run) await this.tried(run, first);
         else if (first) await sleep(20, undefined, { signal: this.signal });
         else return;
@@ -112,8 +123,11 @@ class Fetch {
     const { plan, source } = this.job;
     const start = plan.start(run.next) + (this.unfinished.get(run.next)?.filled ?? 0);
     const end = Math.min(plan.size, plan.start(run.end));
+    const asked = performance.now();
     const answer = await source.open(start, end, this.signal);
-    if (answer.sequential) this.sequential = true;
+    const came = performance.now();
+    if (answer.sequential || answer.until > end) this.alone = true;
+    this.tellAnswered();
     if (answer.sequential && !first) return answer.end();
     const writes = new Writes((index, bytes) => this.stored(index, bytes, run));
     try {
@@ -122,6 +136,7 @@ class Fetch {
       answer.end();
       await writes.all();
     }
+    this.pace.went({ headMs: came - asked, bodyMs: performance.now() - came, bytes: end - start });
   }
 
   /** Reads until the run is complete; on, where the answer goes on and the next block is wanted. An answer that ends is read to its end. */

@@ -4,7 +4,7 @@
 const MIN_BLOCK = 64 * 1024;
 const MAX_BLOCK = 4 * 1024 ** 2;
 /** About so many blocks make a file: what a kill loses is a fraction of that, and the journal stays below 2 MB. */
-const BLOCKS_PER_FILE = 16_384;
+const BLOCKS_PER_FILE = 32_768;
 
 /** A power of two that depends on the size alone. */
 export function blockBytesOf(size: number): number {
@@ -12,6 +12,7 @@ export function blockBytesOf(size: number): number {
   return Math.min(MAX_BLOCK, Math.max(MIN_BLOCK, wanted));
 }
 
+/** At least, where nobody asks for shorter ones. */
 const MIN_RUN_BYTES = 4 * 1024 ** 2;
 const MAX_RUN_BYTES = 64 * 1024 ** 2;
 const BYTES_PER_CONNECTION = 16 * 1024 ** 2;
@@ -29,6 +30,8 @@ export class Plan {
   private readonly stored: Uint8Array;
   private readonly running = new Set<Run>();
   private storedCount = 0;
+  /** All before it are stored. */
+  private lowest = 0;
 
   constructor(
     readonly size: number,
@@ -56,11 +59,13 @@ export class Plan {
     if (index >= this.blocks || this.has(index)) return;
     this.stored[index] = 1;
     this.storedCount += 1;
+    while (this.has(this.lowest)) this.lowest += 1;
   }
 
   markMissing(index: number): void {
     if (!this.has(index)) return;
     this.stored[index] = 0;
+    this.lowest = Math.min(this.lowest, index);
     this.storedCount -= 1;
   }
 
@@ -94,13 +99,14 @@ export class Plan {
     return index < this.blocks && !this.has(index) && !this.taken(index);
   }
 
-  /** The lowest run that nobody fetches; runs grow short towards the end, so that all connections end together. */
-  take(): Run | undefined {
-    let next = 0;
+  /** The lowest run that nobody fetches, of `mostBytes` or one block; runs grow short towards the end, so that all connections end together. */
+  take(mostBytes = MAX_RUN_BYTES): Run | undefined {
+    let next = this.lowest;
     while (next < this.blocks && !this.isFree(next)) next++;
     if (next === this.blocks) return undefined;
     const share = this.missingBytes / (4 * this.connections());
-    const most = Math.max(1, Math.ceil(Math.min(MAX_RUN_BYTES, Math.max(MIN_RUN_BYTES, share)) / this.blockBytes));
+    const bytes = Math.min(MAX_RUN_BYTES, mostBytes, Math.max(MIN_RUN_BYTES, share));
+    const most = Math.max(1, Math.ceil(bytes / this.blockBytes));
     let end = next + 1;
     while (end - next < most && this.isFree(end)) end++;
     const run = { next, end };

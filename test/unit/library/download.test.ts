@@ -13,6 +13,7 @@ import {
   readJournal,
   RECORD_BYTES,
 } from '../../../electron/library/download/journal';
+import { Pace } from '../../../electron/library/download/pace';
 import { blockBytesOf, MAX_CONNECTIONS, Plan } from '../../../electron/library/download/plan';
 import { Speed } from '../../../electron/library/download/speed';
 import { BrokenAnswer, BusyAnswer, FileChanged } from '../../../electron/library/download/types';
@@ -26,8 +27,8 @@ describe('blocks', () => {
   it.each([
     [1, 64 * KB],
     [MB, 64 * KB],
-    [2 * GB, 128 * KB],
-    [12 * GB, MB],
+    [2e9, 64 * KB],
+    [12 * GB, 512 * KB],
     [65 * GB, 4 * MB],
     [1000 * GB, 4 * MB],
   ])('of a file of %d bytes have %d', (size, block) => {
@@ -50,6 +51,18 @@ describe('blocks', () => {
     const [first] = open;
     if (first) plan.release(first);
     expect(plan.take()).toEqual({ next: 0, end: 3 });
+  });
+
+  it('are given in shorter runs where the source wishes it, and the lowest one again that was lost', () => {
+    const plan = new Plan(200 * MB);
+    const first = plan.take(256 * KB);
+    expect(first).toEqual({ next: 0, end: 4 });
+    expect(plan.take(1)).toEqual({ next: 4, end: 5 });
+    for (const index of [0, 1, 2, 3, 4]) plan.markStored(index);
+    plan.markMissing(1);
+    if (first) plan.release(first);
+    expect(plan.take(64 * KB)).toEqual({ next: 1, end: 2 });
+    expect(plan.take(128 * KB)).toEqual({ next: 5, end: 7 });
   });
 
   it('are counted by their bytes, the short last one too', () => {
@@ -126,6 +139,24 @@ describe('attempts', () => {
     [new TypeError('a bug'), 'final'],
   ])('%s is %s', (error, kind) => {
     expect(failureOf(error).kind).toBe(kind);
+  });
+});
+
+describe('an answer', () => {
+  it.each([
+    ['of a near server', { headMs: 1, bodyMs: 25, bytes: 256 * KB }, 256 * KB],
+    ['of a near, fast server', { headMs: 1, bodyMs: 4, bytes: 512 * KB }, MB],
+    ['of a server far away', { headMs: 50, bodyMs: 100, bytes: MB }, 4 * MB],
+    ['on a computer that is busy', { headMs: 20, bodyMs: 1000, bytes: 512 * KB }, 256 * KB],
+    ['that is here at once', { headMs: 1, bodyMs: 0, bytes: 64 * KB }, 512 * KB],
+  ])('%s has as many bytes as come in eight times the while it takes to ask', (_, went, bytes) => {
+    const pace = new Pace();
+    expect(pace.answerBytes).toBe(256 * KB);
+    pace.went(went);
+    expect(Math.round(pace.answerBytes)).toBe(bytes);
+    // One that was late says nothing about how far the server is away.
+    pace.went({ ...went, headMs: 900 });
+    expect(Math.round(pace.answerBytes)).toBe(bytes);
   });
 });
 
