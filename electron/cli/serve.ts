@@ -26,7 +26,7 @@ export async function serve(options: ServeOptions, io: Io): Promise<number | und
       model: options.model,
       load: { kvType: options.kv },
       diskCache: options.diskCache,
-      budgetBytes: options.memory === undefined ? undefined : options.memory * 1e9,
+      budgetBytes: options.memory === undefined ? undefined : Math.round(options.memory * 1e9),
       say: (line) => io.err(`${line}\n`),
     });
   } catch (error) {

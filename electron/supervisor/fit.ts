@@ -141,7 +141,7 @@ export function automaticKv(
 ): { min: number; max: number } {
   const min = kvBytesOf(plan, Math.min(plan.model.context, LEAST_CONTEXT), kvType);
   const most = kvBytesOf(plan, plan.model.context, kvType) * slots;
-  return { min, max: Math.max(min, Math.min(most, bytes * share)) };
+  return { min, max: Math.max(min, Math.min(most, Math.floor(bytes * share))) };
 }
 
 export function fitOf(

@@ -3,7 +3,7 @@
 import type { LoadChoice, LoadPlan, Placement } from '../contract/models';
 import type { LogLevel, MemoryPlan } from '../contract/runtime';
 import { DeviceChoice } from './device-choice';
-import { choicesOf, type Room } from './fit';
+import { choicesOf, RESERVE_BYTES, type Room } from './fit';
 import { Gpus } from './gpus';
 import type { Knowledge } from './knowledge';
 import type { MachineMemory } from './memory';
@@ -99,7 +99,8 @@ export class Planner {
     const { totalBytes, freeBytes } = memory();
     const ownBytes = residency.pools.heldNow();
     const readBytesPerSecond = await knowledge.readBytesPerSecond(measure && isQuiet());
-    const free = Math.min(freeBytes + ownBytes, budgetBytes);
+    // What was named for all models is theirs: nothing of it is held back.
+    const free = Math.min(freeBytes + ownBytes, budgetBytes + RESERVE_BYTES);
     return { totalBytes, freeBytes: free, ownBytes, ...(readBytesPerSecond && { readBytesPerSecond }) };
   }
 }

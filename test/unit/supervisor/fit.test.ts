@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   RESERVE_BYTES,
+  automaticKv,
   choicesOf,
   contextWithin,
   fitOf,
@@ -35,6 +36,11 @@ describe('the memory of a conversation', () => {
       if (context < 4096) expect(kvBytesOf(plan, context + 1, 'f16')).toBeGreaterThan(bytes);
     }
   });
+});
+
+it('what conversations may have is in whole bytes, however little is left', () => {
+  const plan = { ...planFor('m', 4), model: { ...planFor('m', 4).model, context: 131_072 } };
+  for (const left of [9e9 + 1, 9e9 + 2, 9e9 + 3]) expect(automaticKv(plan, 'f16', left, 4).max).toBe(2.25e9);
 });
 
 describe('the verdict', () => {

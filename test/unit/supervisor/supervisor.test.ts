@@ -104,6 +104,13 @@ describe('two models that may not be in memory together', () => {
     expect(children.map(({ pid }) => isAlive(pid))).toEqual([false, true]);
   });
 
+  it('have all of what was named for them: nothing is held back for other programs', async () => {
+    const { supervisor } = start({ budgetBytes: 5e9 });
+    const { choices } = await supervisor.plan(one);
+    expect(choices[0]?.fit.spareBytes).toBeGreaterThan(0);
+    await supervisor.load(one);
+  });
+
   it('let somebody who waits for the other one go within 300 ms', { retry: 2 }, async () => {
     const { supervisor } = start(narrow);
     const running = collect(supervisor.generate(one, work({ tokens: 40, delayMs: 20 })));
