@@ -81,7 +81,7 @@ export const ERRORS = {
   hub_failed: server(502, 'Try again later, or check the mirror and the proxy in the settings.'),
   unsafe_name: invalid(422, 'Choose another repository.'),
   checksum_mismatch: server(502, 'Fetch it again; if it happens again, the copy on the hub is damaged.'),
-  remote_key_refused: server(502, 'Remove that engine and add it again with its key.'),
+  remote_key_refused: server(502, 'Connect that computer again with the key that is right now.'),
   remote_failed: server(502, 'Try again; if it happens again, look at the log of that engine.'),
   // The app.
   port_in_use: server(503, 'Choose another port with --port.'),

@@ -14,6 +14,7 @@ import type {
   RemoteEngine,
   RemoteEngineRequest,
 } from '@contract/models';
+import type { PeerImportRequest, PeerRequest, SharedModel, Sharing } from '@contract/sharing';
 import type { ActiveModel, LoadRequest, ModelEntry } from '@contract/own';
 import { ROUTES } from '@contract/routes';
 import { ask, done, json, path } from './client';
@@ -50,6 +51,12 @@ export const modelApi = {
   resumeDownload: (id: string): Promise<Download> => json('POST', path(ROUTES.downloadResume, id), {}),
   importFrom: async (place: string): Promise<Download[]> =>
     (await json<{ downloads: Download[] }>('POST', ROUTES.imports, { path: place })).downloads,
+  /** What another Hearth offers, and a copy of one of its models. */
+  peerModels: async (peer: PeerRequest): Promise<SharedModel[]> =>
+    (await json<{ models: SharedModel[] }>('POST', ROUTES.peerModels, peer)).models,
+  importFromPeer: (request: PeerImportRequest): Promise<Download> => json('POST', ROUTES.peerImport, request),
+  sharing: (): Promise<Sharing> => json('GET', ROUTES.sharing),
+  share: (on: boolean): Promise<Sharing> => json('POST', ROUTES.sharing, { on }),
   cancelDownload: (id: string): Promise<void> => done('DELETE', path(ROUTES.download, id)),
   connections: async (): Promise<Connection[]> =>
     (await json<{ connections: Connection[] }>('GET', ROUTES.connections)).connections,

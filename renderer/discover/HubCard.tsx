@@ -54,9 +54,12 @@ export function HubCard({ model: found, eager, reachable }: Props) {
         ))}
         {!model.featured && <bdi className="hub-repo">{model.repo}</bdi>}
       </p>
-      {repo.error instanceof ApiError && (
-        <HubTrouble error={repo.error.shape} again={t('common.retry')} onAgain={() => void repo.refetch()} />
-      )}
+      {repo.error instanceof ApiError &&
+        (repo.error.code === 'not_found' ? (
+          <p className="hub-none">{t('discover.notThere')}</p>
+        ) : (
+          <HubTrouble error={repo.error.shape} again={t('common.retry')} onAgain={() => void repo.refetch()} />
+        ))}
       {best && model.files && <Files model={model} best={best} files={model.files} />}
       {!model.files && !repo.error && reachable && (
         <button type="button" className="button hub-look" disabled={wanted} onClick={() => setAsked(true)}>

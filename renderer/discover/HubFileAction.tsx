@@ -2,13 +2,11 @@
 import type { Download, HubFile, HubModel } from '@contract/models';
 import { Check, Download as Fetch } from 'lucide-react';
 import { currentLanguage, useT } from '../i18n';
-import { phaseOf, shareOf } from '../downloads/downloadWords';
-import { bytes, percent } from '../parts/format';
-import { Progress } from '../parts/Progress';
+import { DownloadLink } from '../downloads/DownloadLink';
+import { bytes } from '../parts/format';
 import { attempt } from '../state/actions';
 import { useApp } from '../state/app';
 import { loadModel, startDownload } from '../state/modelActions';
-import { pageHref } from '../state/page';
 
 interface Props {
   model: HubModel;
@@ -20,7 +18,6 @@ const NONE: readonly Download[] = [];
 
 export function HubFileAction({ model, file, main }: Props) {
   const t = useT();
-  const language = currentLanguage();
   const downloads = useApp((app) => app.state?.downloads ?? NONE);
   const under = downloads.find((one) => one.repo === model.repo && one.file === file.path && one.phase !== 'done');
   const { local } = file;
@@ -37,17 +34,8 @@ export function HubFileAction({ model, file, main }: Props) {
       </span>
     );
   }
-  if (under) {
-    return (
-      <a className="hub-action hub-under num" href={pageHref('models', 'downloads')}>
-        <span>
-          {t('download.under', { phase: phaseOf(t, under, language), percent: percent(shareOf(under), language) })}
-        </span>
-        <Progress share={shareOf(under)} quiet={under.phase === 'paused'} />
-      </a>
-    );
-  }
-  const size = bytes(file.bytes, language);
+  if (under) return <DownloadLink download={under} />;
+  const size = bytes(file.bytes, currentLanguage());
   return (
     <button
       type="button"

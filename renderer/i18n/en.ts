@@ -77,7 +77,7 @@ const errors = {
     'The checksum of this file is wrong, so it was not kept.',
     'Fetch it again. If this comes back, the copy on the hub is damaged.',
   ],
-  remote_key_refused: ['The remote engine refused the key.', 'Remove the engine and add it again with its key.'],
+  remote_key_refused: ['The other computer refused the key.', 'Connect it again with the key that is right now.'],
   remote_failed: [
     'The remote engine gave an answer that Hearth cannot use.',
     'Try again. If it happens again, look at the log of that engine.',
@@ -124,6 +124,7 @@ export const words = {
   'common.close': 'Close',
   'common.cancel': 'Cancel',
   'common.copy': 'Copy',
+  'common.copyNamed': 'Copy: {{name}}',
   'common.copied': 'Copied',
   'common.retry': 'Try again',
   'common.undo': 'Undo',

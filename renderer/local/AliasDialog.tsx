@@ -2,32 +2,21 @@
 import type { ModelEntry } from '@contract/own';
 import { useState } from 'react';
 import { useT } from '../i18n';
-import { Dialog } from '../parts/Dialog';
-import { attempt } from '../state/actions';
+import { FormDialog } from '../parts/FormDialog';
 import { renameModel } from '../state/modelActions';
 
 export function AliasDialog({ model, onClose }: { model: ModelEntry; onClose: () => void }) {
   const t = useT();
   const [alias, setAlias] = useState(model.aliases?.[0] ?? '');
-  const save = (): void => {
-    attempt(renameModel(model.name, alias.trim()));
-    onClose();
-  };
   return (
-    <Dialog
+    <FormDialog
       title={t('alias.title')}
       text={t('alias.text', { name: model.name })}
+      action={t('common.save')}
+      sending={t('common.save')}
+      ready
+      send={() => renameModel(model.name, alias.trim())}
       onClose={onClose}
-      buttons={
-        <>
-          <button type="button" className="button" onClick={onClose}>
-            {t('common.cancel')}
-          </button>
-          <button type="button" className="button button-main" onClick={save}>
-            {t('common.save')}
-          </button>
-        </>
-      }
     >
       <label className="dialog-field">
         <span>{t('alias.field')}</span>
@@ -38,9 +27,8 @@ export function AliasDialog({ model, onClose }: { model: ModelEntry; onClose: ()
           spellCheck={false}
           placeholder={t('alias.example')}
           onChange={(event) => setAlias(event.target.value)}
-          onKeyDown={(event) => event.key === 'Enter' && !event.nativeEvent.isComposing && save()}
         />
       </label>
-    </Dialog>
+    </FormDialog>
   );
 }

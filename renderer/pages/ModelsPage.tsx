@@ -7,7 +7,7 @@ import { useT } from '../i18n';
 import { LocalModels } from '../local/LocalModels';
 import { Measured } from '../measured/Measured';
 import { PageTabs } from '../parts/PageTabs';
-import { RemoteEngines } from '../remote/RemoteEngines';
+import { OtherComputers } from '../remote/OtherComputers';
 import { useApp } from '../state/app';
 import './page.css';
 
@@ -18,7 +18,7 @@ const VIEWS: Record<Part, ComponentType> = {
   here: LocalModels,
   discover: DiscoverModels,
   downloads: Downloads,
-  remote: RemoteEngines,
+  remote: OtherComputers,
   measured: Measured,
 };
 

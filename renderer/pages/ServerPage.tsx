@@ -71,7 +71,7 @@ function Field({ label, copy, children }: { label: string; copy: string; childre
       <dt>{label}</dt>
       <dd>
         {children}
-        <CopyButton text={copy} label={`${t('common.copy')}: ${label}`} />
+        <CopyButton text={copy} label={t('common.copyNamed', { name: label })} />
       </dd>
     </div>
   );

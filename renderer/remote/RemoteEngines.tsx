@@ -25,7 +25,7 @@ export function RemoteEngines() {
   );
   return (
     <section className="section">
-      <h2 className="hidden">{t('models.part.remote')}</h2>
+      <h2>{t('remote.title')}</h2>
       <p>{t('remote.text')}</p>
       {isSuccess && engines.length === 0 && <Blank text={t('remote.none')}>{add}</Blank>}
       {engines.length > 0 && (

@@ -2,6 +2,7 @@
 // Each asks the server and brings the caches up to date. Failures are thrown to the caller or said in a toast.
 import type { Download, DownloadRequest, LocationKind, RemoteEngineRequest } from '@contract/models';
 import type { AppState, LoadRequest } from '@contract/own';
+import type { PeerImportRequest, PeerRequest, SharedModel } from '@contract/sharing';
 import { toast } from 'sonner';
 import { modelApi } from '../api/models';
 import { ApiError } from '../api/client';
@@ -81,6 +82,20 @@ export async function startDownload(request: DownloadRequest): Promise<void> {
 /** Copies of the models at a place on this computer. */
 export async function importModels(path: string): Promise<void> {
   showBegun(await modelApi.importFrom(path));
+}
+
+/** Gives the download's id. */
+export async function copyFromHearth(request: PeerImportRequest): Promise<string> {
+  const begun = await modelApi.importFromPeer(request);
+  showBegun([begun]);
+  return begun.id;
+}
+
+/** Its key is kept by the server once it was good. */
+export const modelsOfHearth = (peer: PeerRequest): Promise<SharedModel[]> => modelApi.peerModels(peer);
+
+export async function share(on: boolean): Promise<void> {
+  refreshModel.sharing(await modelApi.share(on));
 }
 
 /** The state is told once a second at most; a press is answered at once, in the server's own order. */

@@ -1,5 +1,6 @@
 // What the page keeps of the server's data about models beyond their list: plans, the hub, folders, remote engines, measurements.
 import type { HubModel } from '@contract/models';
+import type { Sharing } from '@contract/sharing';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { modelApi } from '../api/models';
 import { queryClient } from './queries';
@@ -12,6 +13,7 @@ const keys = {
   locations: ['locations'] as const,
   connections: ['connections'] as const,
   engines: ['engines'] as const,
+  sharing: ['sharing'] as const,
   matrix: ['matrix'] as const,
 };
 
@@ -60,6 +62,10 @@ export const useConnections = () => useQuery({ queryKey: keys.connections, query
 export const useEngines = () =>
   useQuery({ queryKey: keys.engines, queryFn: modelApi.engines, refetchInterval: 15_000 });
 
+/** Asked again: networks come and go. */
+export const useSharing = () =>
+  useQuery({ queryKey: keys.sharing, queryFn: modelApi.sharing, refetchInterval: 15_000 });
+
 /** Asked again while a check runs: it takes minutes and tells its stages. */
 export const useMatrix = () =>
   useQuery({
@@ -78,5 +84,6 @@ export const refreshModel = {
   network: (): void => (refreshModel.discover(), again(keys.engines)(), again(keys.connections)()),
   connections: again(keys.connections),
   engines: again(keys.engines),
+  sharing: (now: Sharing): void => void queryClient.setQueryData(keys.sharing, now),
   matrix: again(keys.matrix),
 };

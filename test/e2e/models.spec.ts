@@ -176,6 +176,27 @@ test('models are copied from a disk: the place is asked for, and a place without
   await expect(row).toHaveCount(0);
 });
 
+test('models of another Hearth are copied with its key, and a wrong one is said so', async ({ hearth, page }) => {
+  hearth.stub.library.stepMs = 100;
+  await visit(page, '#/models/remote');
+  await page.getByRole('button', { name: 'Copy from another Hearth…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: 'Address' }).fill('192.168.1.20:4327');
+  await dialog.getByLabel('Key').fill('wrong');
+  await page.keyboard.press('Enter');
+  await expect(dialog.getByRole('alert')).toContainText('It does not take this key.');
+  await dialog.getByLabel('Key').fill('right');
+  await page.keyboard.press('Enter');
+  const offered = page.getByRole('listitem').filter({ hasText: '12 GB' });
+  await expect(page.getByRole('button', { name: /^Copy qwen3-8b/ })).toBeDisabled();
+  await offered.getByRole('button', { name: /^Copy gpt-oss-20b-mxfp4/ }).click();
+  await expect(offered.getByRole('link')).toContainText('Complete and checked');
+  await page.getByRole('switch', { name: /^Share the models/ }).click();
+  await expect(page.getByText('http://192.168.1.20:4327', { exact: true })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Copy: Key' })).toBeVisible();
+  expect(hearth.stub.library.sharing.on).toBe(true);
+});
+
 test('a download that was begun anew says why', async ({ hearth, page }) => {
   const common = { id: 'd', source: 'hub', repo: 'o/m', file: 'm.gguf', bytesPerSecond: 4e6 } as const;
   hearth.stub.state.downloads = [{ ...common, phase: 'fetching', doneBytes: 1e6, totalBytes: 4e9, restarted: true }];

@@ -14,6 +14,7 @@ import type {
 import type { AppState, ModelEntry, Settings } from '../../../electron/contract/own';
 import { FIT, makeEngines, makeFolders, makeHub, makeLocations, makeMatrix, makeConnections } from './hub';
 import { fail, reply } from './reply';
+import { makeSharing, makeShelf } from './sharing';
 
 interface World {
   state: AppState;
@@ -35,6 +36,7 @@ export class StubLibrary {
   readonly matrix: MatrixRow[] = makeMatrix();
   readonly checks: MatrixCheck[] = [];
   readonly moves: MoveState[] = [];
+  sharing = makeSharing(false);
   /** Bodies of what was asked, by address: what a test may look at. */
   readonly asked: { url: string; body: Body }[] = [];
   /** A tenth of a download takes so long. */
@@ -68,7 +70,10 @@ export class StubLibrary {
       case 'downloads':
         return this.#download(method, id, verb, body, response);
       case 'imports':
-        return this.#import(body, response);
+        return id === 'hearth' ? this.#peer(verb, body, response) : this.#import(body, response);
+      case 'sharing':
+        if (method === 'POST') this.sharing = makeSharing(Boolean(body.on));
+        return ok(response, this.sharing);
       case 'connections':
         return ok(response, { connections: this.connections });
       case 'remote-engines':
@@ -256,23 +261,29 @@ export class StubLibrary {
   }
 
   #import(body: Body, response: ServerResponse): boolean {
+    if (!String(body.path).startsWith('/media/')) return no(response, 404, 'file_not_found');
+    const copied = { repo: 'imported/models-0a1b2c', file: 'qwen3-4b-q4_k_m.gguf', totalBytes: 2.5e9 };
+    return ok(response, { downloads: [this.#copy({ source: 'disk', ...copied })] }, 201);
+  }
+
+  /** Another Hearth with the key `right`. */
+  #peer(verb: string, body: Body, response: ServerResponse): boolean {
+    if (verb !== 'models') {
+      const copied = { repo: 'hearth/gpt-oss-20b-mxfp4-0a1b2c', file: 'gpt-oss-20b-mxfp4.gguf', totalBytes: 12.1e9 };
+      return ok(response, this.#copy({ source: 'hearth', ...copied }), 201);
+    }
+    if (body.key !== 'right') return no(response, 502, 'remote_key_refused');
+    return ok(response, { models: makeShelf() });
+  }
+
+  #copy(copied: Pick<Download, 'source' | 'repo' | 'file' | 'totalBytes'>): Download {
     const { state, changed } = this.#world;
-    const path = String(body.path);
-    if (!path.startsWith('/media/')) return no(response, 404, 'file_not_found');
-    const download: Download = {
-      id: `d${++this.#ids}`,
-      source: 'disk',
-      repo: 'imported/models-0a1b2c',
-      file: 'qwen3-4b-q4_k_m.gguf',
-      phase: 'fetching',
-      doneBytes: 0,
-      totalBytes: 2.5e9,
-      bytesPerSecond: 210e6,
-    };
+    const id = `d${++this.#ids}`;
+    const download: Download = { ...copied, id, phase: 'fetching', doneBytes: 0, bytesPerSecond: 210e6 };
     state.downloads = [...state.downloads, download];
     changed();
     void this.#fetch(download);
-    return ok(response, { downloads: [download] }, 201);
+    return download;
   }
 
   /** A tenth at a time, then the check, then it is a model like the others. */
