@@ -1,41 +1,15 @@
 // A second real Hearth, and an engine from a script, as remote engines of a first one: through its API, its stream, its tools and its chats.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { startApp, type App } from '../../electron/app';
+import { expect, it } from 'vitest';
+import type { App } from '../../electron/app';
 import { remoteEngine } from '../../electron/contract/models';
 import { appState, chatWithMessages, modelEntry } from '../../electron/contract/own';
 import { callsTool, endless, KEY, says, startStub } from '../unit/supervisor/remote/stub-engine';
 import { missing, modelPath } from './engine-model';
+import { ask, hearth } from './hearths';
 
 const TIMEOUT = 120_000;
-
-async function hearth(): Promise<App & { folder: string }> {
-  const folder = mkdtempSync(join(tmpdir(), 'hearth-remote-'));
-  const app = await startApp({ dataDir: folder, port: 0, model: modelPath, diskCache: false });
-  onTestFinished(async () => {
-    await app.close();
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  });
-  return { ...app, folder };
-}
-
-async function ask(
-  app: App,
-  method: string,
-  path: string,
-  body?: object,
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
-): Promise<{ status: number; headers: Headers; body: any }> {
-  const response = await fetch(new URL(path, app.url), {
-    method,
-    headers: { authorization: `Bearer ${app.token}`, ...(body && { 'content-type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
-}
 
 const add = async (app: App, body: object) =>
   remoteEngine.parse((await ask(app, 'POST', '/hearth/v1/remote-engines', body)).body);

@@ -1,12 +1,11 @@
 // Models from one Hearth to another: two real ones, and one that lies. Nothing is handed out without the key, nothing lands but what was told.
 import { createHash, randomBytes } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo, LookupFunction } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startApp, type App } from '../../electron/app';
+import type { App } from '../../electron/app';
 import { main } from '../../electron/cli/command';
 import type { Download } from '../../electron/contract/models';
 import { SHARED } from '../../electron/contract/routes';
@@ -19,42 +18,17 @@ import { Peers } from '../../electron/library/sharing/peer';
 import { PeerKeys } from '../../electron/library/sharing/peer-keys';
 import { networkAddresses } from '../../electron/server/network';
 import { missing, modelPath } from './engine-model';
+import { ask, hearth, newFolder, type HearthHere } from './hearths';
 
 const TIMEOUT = 120_000;
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'hearth-sharing-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
-  return folder;
-}
+const own = (app: App, method: string, path: string, body?: object) => ask(app, method, `/hearth/v1${path}`, body);
 
-async function hearth(): Promise<App & { folder: string }> {
-  const folder = newFolder();
-  const app = await startApp({ dataDir: folder, port: 0, model: modelPath, diskCache: false });
-  onTestFinished(() => app.close());
-  return { ...app, folder };
-}
-
-async function ask(
-  app: App,
-  method: string,
-  path: string,
-  body?: object,
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
-): Promise<{ status: number; body: any }> {
-  const response = await fetch(new URL(`/hearth/v1${path}`, app.url), {
-    method,
-    headers: { authorization: `Bearer ${app.token}`, ...(body && { 'content-type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  return { status: response.status, body: await response.json() };
-}
-
-const switched = async (app: App, on: boolean) => sharing.parse((await ask(app, 'POST', '/sharing', { on })).body);
+const switched = async (app: App, on: boolean) => sharing.parse((await own(app, 'POST', '/sharing', { on })).body);
 
 /** One that has a model of its own, whose hash is known. */
-async function giver(): Promise<App & { folder: string; bytes: Buffer }> {
+async function giver(): Promise<HearthHere & { bytes: Buffer }> {
   const app = await hearth();
   const path = join(app.folder, 'models', 'gift.gguf');
   mkdirSync(join(app.folder, 'models'), { recursive: true });
@@ -71,7 +45,7 @@ async function giver(): Promise<App & { folder: string; bytes: Buffer }> {
 const ended = (app: App, id: string): Promise<Download> =>
   new Promise((resolve, reject) => {
     const look = async () => {
-      const { downloads } = (await ask(app, 'GET', '/downloads')).body;
+      const { downloads } = (await own(app, 'GET', '/downloads')).body;
       const found = downloads.find((one: Download) => one.id === id);
       if (['done', 'failed', 'paused'].includes(found?.phase)) resolve(found);
       else setTimeout(() => void look().catch(reject), 50);
@@ -86,7 +60,7 @@ describe.skipIf(missing)('a model of another Hearth', () => {
     async () => {
       const [first, second] = [await giver(), await hearth()];
       const from = (fields: object) =>
-        ask(second, 'POST', '/imports/hearth', { url: first.url, model: 'gift', ...fields });
+        own(second, 'POST', '/imports/hearth', { url: first.url, model: 'gift', ...fields });
       expect((await from({})).body.error.code).toBe('remote_key_refused');
       const { key = '' } = await switched(first, true);
       expect(key.length).toBeGreaterThan(40);
@@ -95,7 +69,7 @@ describe.skipIf(missing)('a model of another Hearth', () => {
         code: 'model_not_found',
         message: expect.stringContaining('gift'),
       });
-      const listed = sharedModels.parse((await ask(second, 'POST', '/imports/hearth/models', { url: first.url })).body);
+      const listed = sharedModels.parse((await own(second, 'POST', '/imports/hearth/models', { url: first.url })).body);
       expect(listed.models.find(({ name }) => name === 'gift')).toMatchObject({
         bytes: first.bytes.length,
         files: [{ path: 'gift.gguf', sha256: sha256(first.bytes) }],
@@ -181,26 +155,25 @@ describe.skipIf(missing)('a model of another Hearth', () => {
   });
 });
 
-/** A server that offers what it likes, called by a name that is not this machine's. */
-async function liar(files: object[], bytes: Buffer) {
-  const server = createServer((request, response) => {
-    if (request.url === '/elsewhere') return void response.end(bytes);
-    if (request.url === SHARED.models) {
-      const model = { id: 'a'.repeat(32), name: 'gift', bytes: 1, files };
-      return void response.setHeader('content-type', 'application/json').end(JSON.stringify({ models: [model] }));
-    }
-    if (files.length > 1) return void response.writeHead(302, { location: '/elsewhere' }).end();
-    response.setHeader('content-length', bytes.length).end(bytes);
-  });
+/** Another Hearth from a script, by a name that is not this machine's. */
+async function scripted(respond: RequestListener): Promise<string> {
+  const server = createServer(respond);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://other.test:${(server.address() as AddressInfo).port}`;
+}
+
+/** Downloads into a folder, without a Hearth around them. */
+function downloadsInto(folder: string, keys?: string) {
   const lookup: LookupFunction = (_host, options, done) =>
     options.all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4);
   const settings = { offline: false, proxy: '' };
   const ledger = openLedger();
   const network = createNetwork({ settings: () => settings, ledger, lookup });
-  const peers = new Peers(network, new PeerKeys());
-  const folder = newFolder();
+  const peers = new Peers(network, new PeerKeys(keys));
   const client = new HubClient({ network, hub: () => 'http://hub.test', token: () => undefined });
   const library = { list: () => [], refresh: async () => undefined, knows: async () => undefined };
   const times = { stallMs: 15_000, waitScale: 0.02 };
@@ -209,12 +182,26 @@ async function liar(files: object[], bytes: Buffer) {
     await downloads.close();
     network.close();
   });
-  const url = `http://other.test:${(server.address() as AddressInfo).port}`;
   const finished = async (id: string) => {
     await expect.poll(() => downloads.get(id).phase, { timeout: 30_000 }).toMatch(/done|failed/);
     return downloads.get(id);
   };
-  return { url, folder, downloads, settings, ledger, peers, finished };
+  return { folder, downloads, settings, ledger, finished };
+}
+
+const shelfOf = (files: object[]) =>
+  JSON.stringify({ models: [{ id: 'a'.repeat(32), name: 'gift', bytes: 1, files }] });
+
+/** Offers what it likes. */
+async function liar(files: object[], bytes: Buffer) {
+  const url = await scripted((request, response) => {
+    if (request.url === '/elsewhere') return void response.end(bytes);
+    if (request.url === SHARED.models)
+      return void response.setHeader('content-type', 'application/json').end(shelfOf(files));
+    if (files.length > 1) return void response.writeHead(302, { location: '/elsewhere' }).end();
+    response.setHeader('content-length', bytes.length).end(bytes);
+  });
+  return { url, ...downloadsInto(newFolder()) };
 }
 
 const filesBelow = (folder: string) =>
@@ -223,6 +210,35 @@ const filesBelow = (folder: string) =>
         (entry) => entry.isFile() && entry.name !== 'lock',
       )
     : [];
+
+it('a copy goes on after a restart, with the key that was kept, and no byte comes twice', async () => {
+  const bytes = randomBytes(5 * 1024 ** 2);
+  const half = 3 * 1024 ** 2;
+  let [sent, holds] = [0, true];
+  const url = await scripted((request, response) => {
+    if (request.headers.authorization !== 'Bearer right') return void response.writeHead(401).end();
+    if (request.url === SHARED.models)
+      return void response.end(shelfOf([{ path: 'gift.gguf', bytes: bytes.length, sha256: sha256(bytes) }]));
+    const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
+    const [start, end] = [Number(first), Number(last) + 1];
+    const range = `bytes ${start}-${end - 1}/${bytes.length}`;
+    response.writeHead(206, { 'content-range': range, 'content-length': end - start });
+    const piece = bytes.subarray(start, holds ? Math.min(end, half) : end);
+    sent += piece.length;
+    response.write(piece);
+    if (start + piece.length === end) response.end();
+  });
+  const [folder, keys] = [newFolder(), join(newFolder(), 'keys.json')];
+  const before = downloadsInto(folder, keys);
+  const { id } = await before.downloads.importFrom({ url, key: 'right', model: 'gift' });
+  await expect.poll(() => before.downloads.get(id).doneBytes, { timeout: 20_000 }).toBe(half);
+  await before.downloads.close();
+  holds = false;
+  const after = downloadsInto(folder, keys);
+  await after.downloads.open();
+  expect(await after.finished(id)).toMatchObject({ phase: 'done', source: 'hearth', doneBytes: bytes.length });
+  expect(sent).toBe(bytes.length);
+});
 
 describe('another Hearth that cannot be trusted', () => {
   const bytes = randomBytes(1000);
