@@ -144,14 +144,14 @@ describe('attempts', () => {
 
 describe('an answer', () => {
   it.each([
-    ['of a near server', { headMs: 1, bodyMs: 25, bytes: 256 * KB }, 256 * KB],
-    ['of a near, fast server', { headMs: 1, bodyMs: 4, bytes: 512 * KB }, MB],
-    ['of a server far away', { headMs: 50, bodyMs: 100, bytes: MB }, 4 * MB],
-    ['on a computer that is busy', { headMs: 20, bodyMs: 1000, bytes: 512 * KB }, 256 * KB],
-    ['that is here at once', { headMs: 1, bodyMs: 0, bytes: 64 * KB }, 512 * KB],
-  ])('%s has as many bytes as come in eight times the while it takes to ask', (_, went, bytes) => {
+    ['of a near server', { headMs: 1, bodyMs: 25, bytes: 256 * KB }, 128 * KB],
+    ['of a near, fast server', { headMs: 1, bodyMs: 4, bytes: 512 * KB }, 384 * KB],
+    ['of a server far away', { headMs: 50, bodyMs: 100, bytes: MB }, 1.5 * MB],
+    ['on a computer that is busy', { headMs: 20, bodyMs: 1000, bytes: 512 * KB }, 128 * KB],
+    ['that is here at once', { headMs: 1, bodyMs: 0, bytes: 64 * KB }, 192 * KB],
+  ])('%s has as many bytes as come in three times the while it takes to ask', (_, went, bytes) => {
     const pace = new Pace();
-    expect(pace.answerBytes).toBe(256 * KB);
+    expect(pace.answerBytes).toBe(128 * KB);
     pace.went(went);
     expect(Math.round(pace.answerBytes)).toBe(bytes);
     // One that was late says nothing about how far the server is away.
