@@ -22,6 +22,9 @@ namespace {
 
 const std::string oracles = std::string(HEARTH_FIXTURES) + "/oracles/";
 
+/// A trained model, at the place where its fixtures would be. Its numbers: resources/starter/train/check_hf.py.
+const std::string starter = "../../../resources/starter/starter.gguf";
+
 struct Expected {
   std::vector<TokenId> tokens;
   std::map<size_t, std::vector<float>> logits;  // by length
@@ -47,6 +50,12 @@ Expected read_expected(const std::string& path) {
   return expected;
 }
 
+/// What is expected of a model, by its place: the folder of its fixtures.
+Expected expected_of(const std::string& model) {
+  const std::string family = model == starter ? "starter" : model.substr(0, model.find('/'));
+  return read_expected(oracles + family + "/transformers.txt");
+}
+
 EngineOptions options_for(const std::string& model, const std::string& device, Precision precision, uint32_t context = 1024) {
   EngineOptions options;
   options.model_path = oracles + model;
@@ -64,11 +73,13 @@ double worst_difference(const std::vector<float>& got, const std::vector<float>&
   return worst;
 }
 
-void agrees(const std::string& model, const std::string& oracle, const std::string& device, double tolerance) {
+void agrees(const std::string& model, const std::string& oracle, const std::string& device, double tolerance,
+            size_t longest = SIZE_MAX) {
   SCOPED_TRACE(model + " on " + device + " against " + oracle);
   const Expected expected = read_expected(oracles + oracle);
   const auto engine = Engine::load(options_for(model, device, Precision::exact), {});
   for (const auto& [length, want] : expected.logits) {
+    if (length > longest) continue;
     const std::vector<float> got = engine->logits({expected.tokens.begin(), expected.tokens.begin() + length});
     EXPECT_LE(worst_difference(got, want), tolerance) << "at " << length << " tokens";
   }
@@ -86,6 +97,11 @@ TEST(LogitsOracle, GptOssAgreesWithFloat64InBothFormats) {
     agrees("gptoss/tiny.gguf", "gptoss/numpy64.txt", device, 1e-3);
     agrees("gptoss/hf", "gptoss/numpy64.txt", device, 1e-3);
   }
+}
+
+TEST(LogitsOracle, TheStarterAgreesWithTransformers) {
+  agrees(starter, "starter/transformers.txt", "reference", 1e-3, unless_watched(200, 7));
+  agrees(starter, "starter/transformers.txt", "cpu", 1e-3, unless_watched(600, 200));
 }
 
 TEST(LogitsOracle, LlamaAgreesWithTransformersInBothFormats) {
@@ -118,6 +134,7 @@ TEST(LogitsOracle, GraphicsDevicesAgreeInBothFormats) {
       agrees(model, "gptoss/transformers.txt", device, 1e-3);
       agrees(model, "gptoss/numpy64.txt", device, 1e-3);
     }
+    agrees(starter, "starter/transformers.txt", device, 1e-3, 200);
     for (const char* family : {"llama", "qwen2", "qwen3", "qwen3moe", "mistral", "gemma3", "smollm3"}) {
       agrees(std::string(family) + "/tiny.gguf", std::string(family) + "/transformers.txt", device, 1e-4);
     }
@@ -209,8 +226,9 @@ double divergence(const float* exact, const float* fast, uint32_t vocabulary) {
 }
 
 TEST(LogitsOracle, FastDivergesLittleOnceTheRoutesAreTheSame) {
-  for (const char* model : {"gptoss/tiny.gguf", "gptoss/hf"}) {
-    const Expected expected = read_expected(oracles + "gptoss/transformers.txt");
+  for (const std::string& model : {std::string("gptoss/tiny.gguf"), std::string("gptoss/hf"), starter}) {
+    Expected expected = expected_of(model);
+    if (model == starter) expected.tokens.resize(unless_watched(200, 70));
     const auto rows = static_cast<uint32_t>(expected.tokens.size());
     Bench exact(model, make_reference_backend(), rows);
     const std::vector<float> want = exact.run(expected.tokens, {});
@@ -221,22 +239,23 @@ TEST(LogitsOracle, FastDivergesLittleOnceTheRoutesAreTheSame) {
     double sum = 0;
     const uint32_t vocabulary = exact.file.spec.vocabulary;
     for (uint32_t r = 0; r < rows; ++r) sum += divergence(&want[size_t(r) * vocabulary], &got[size_t(r) * vocabulary], vocabulary);
-    RecordProperty(std::string("mean_kl_") + (std::strstr(model, "hf") ? "hf" : "gguf"), std::to_string(sum / rows));
+    RecordProperty("mean_kl_" + (model == starter ? std::string("starter") : model.substr(7, 2) == "hf" ? "hf" : "gguf"), std::to_string(sum / rows));
     EXPECT_LE(sum / rows, 5e-3) << model;
   }
 }
 
 TEST(LogitsOracle, BytesDependNeitherOnThreadsNorOnChunks) {
-  for (const char* model : {"gptoss/tiny.gguf", "gptoss/hf", "llama/tiny.gguf", "gemma3/tiny.gguf", "qwen3moe/hf"}) {
+  for (const std::string& model : {std::string("gptoss/tiny.gguf"), std::string("gptoss/hf"), starter, std::string("llama/tiny.gguf"),
+                                   std::string("gemma3/tiny.gguf"), std::string("qwen3moe/hf")}) {
     for (Precision precision : {Precision::exact, Precision::fast}) {
-      const std::string family(model, std::strchr(model, '/'));
-      const Expected expected = read_expected(oracles + family + "/transformers.txt");
-      const std::vector<TokenId> tokens(expected.tokens.begin(), expected.tokens.begin() + unless_watched(200, 140));
+      const Expected expected = expected_of(model);
+      const int rows_wanted = model == starter ? 70 : unless_watched(200, 140);  // just beyond the starter's window
+      const std::vector<TokenId> tokens(expected.tokens.begin(), expected.tokens.begin() + rows_wanted);
       std::vector<float> all, last;
       for (uint32_t threads : {1u, 2u}) {
         for (uint32_t chunk : {1u, 7u, 128u, 512u}) {
           if (watched && threads == 1 && chunk == 1) continue;  // the slowest
-          SCOPED_TRACE(std::string(model) + " threads " + std::to_string(threads) + " chunk " + std::to_string(chunk));
+          SCOPED_TRACE(model + " threads " + std::to_string(threads) + " chunk " + std::to_string(chunk));
           EngineOptions options = options_for(model, "cpu", precision);
           options.threads = threads;
           options.prefill_chunk = chunk;

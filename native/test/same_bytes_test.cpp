@@ -12,10 +12,20 @@
 namespace hearth {
 namespace {
 
+/// A model and the numbers of its cache, of which a pool that is too small is made.
+struct Model {
+  const char* name;
+  const char* path;  // from the fixtures
+  uint32_t group_layers, kv_heads, head_dim;
+};
+const Model tiny = {"", "/oracles/gptoss/tiny.gguf", 2, 2, 32};
+const Model starter = {"Starter", "/../../resources/starter/starter.gguf", 3, 2, 64};  // a trained one, whose window is 64
+
 constexpr uint32_t outputs = 24;
 constexpr RequestId asked = 100;
 
 struct Case {
+  Model model;
   Precision precision;
   uint32_t prompt;
 };
@@ -24,14 +34,15 @@ std::vector<Case> cases() {
   const auto prompts = unless_watched<std::vector<uint32_t>>({126, 127, 128, 129, 130, 131, 4095, 4096, 4097}, {127, 128, 129, 1025});
   std::vector<Case> all;
   for (Precision precision : {Precision::exact, Precision::fast}) {
-    for (uint32_t prompt : prompts) all.push_back({precision, prompt});
+    for (uint32_t prompt : prompts) all.push_back({tiny, precision, prompt});
+    all.push_back({starter, precision, 65});
   }
   return all;
 }
 
 EngineOptions options_of(const Case& each) {
   EngineOptions options;
-  options.model_path = std::string(HEARTH_FIXTURES) + "/oracles/gptoss/tiny.gguf";
+  options.model_path = std::string(HEARTH_FIXTURES) + each.model.path;
   options.precision = each.precision;
   options.threads = 2;
   options.context = each.prompt + 64;
@@ -103,7 +114,7 @@ class SameBytes : public testing::TestWithParam<Case> {
 };
 
 INSTANTIATE_TEST_SUITE_P(All, SameBytes, testing::ValuesIn(cases()), [](const auto& each) {
-  return std::string(each.param.precision == Precision::exact ? "exact" : "fast") + std::to_string(each.param.prompt);
+  return std::string(each.param.precision == Precision::exact ? "exact" : "fast") + each.param.model.name + std::to_string(each.param.prompt);
 });
 
 TEST_P(SameBytes, AskedFourTimesWithTheCacheOn) {
@@ -139,7 +150,8 @@ TEST_P(SameBytes, Preempted) {
     requests.back().priority = 1;
   }
   const uint64_t element = GetParam().precision == Precision::fast ? 2 : 4;
-  const uint64_t block = 16 * 2 * 2 * 2 * 32 * element;  // positions, layers of a group, keys and values, KV heads, head size
+  const Model& model = GetParam().model;
+  const uint64_t block = 16 * model.group_layers * 2 * model.kv_heads * model.head_dim * element;  // 16 positions, keys and values
   uint64_t preemptions = 0;
   for (uint64_t spare = 64; spare >= 10 && preemptions == 0; spare -= 6) {
     EngineOptions options = options_of(GetParam());
