@@ -52,15 +52,6 @@ struct KernelSet {
   bool faster = false;
 };
 
-inline std::vector<KernelSet> kernel_sets() {
-  std::vector<KernelSet> sets;
-  for (const VulkanDevice& each : found_devices().devices) {
-    sets.push_back({each.id, false});
-    const auto is_kernel = [](const std::string& feature) { return std::find(std::begin(kernel_features), std::end(kernel_features), feature) != std::end(kernel_features); };
-    if (std::any_of(each.features.begin(), each.features.end(), is_kernel)) sets.push_back({each.id, true});
-  }
-  return sets;
-}
 inline std::string test_name(const KernelSet& set) { return test_name(set.device) + (set.faster ? "_faster" : "_baseline"); }
 /// For gtest's messages.
 inline void PrintTo(const KernelSet& set, std::ostream* out) { *out << test_name(set); }
@@ -73,6 +64,19 @@ inline bool thorough() {
 inline std::vector<DType> tested_types() {
   if (thorough()) return {std::begin(all_types), std::end(all_types)};
   return {DType::q8_0, DType::q4_k, DType::mxfp4};
+}
+
+/// Both where it is thorough; else the faster ones, whose bytes a test compares with the baseline's.
+inline std::vector<KernelSet> kernel_sets() {
+  std::vector<KernelSet> sets;
+  for (const VulkanDevice& each : found_devices().devices) {
+    const bool faster = std::any_of(each.features.begin(), each.features.end(), [](const std::string& feature) {
+      return std::find(std::begin(kernel_features), std::end(kernel_features), feature) != std::end(kernel_features);
+    });
+    if (thorough() || !faster) sets.push_back({each.id, false});
+    if (faster) sets.push_back({each.id, true});
+  }
+  return sets;
 }
 
 inline VulkanOptions vulkan_options(const KernelSet& set, std::vector<std::string> without = {}) {

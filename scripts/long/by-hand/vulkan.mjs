@@ -24,7 +24,7 @@ const FEATURES = [
 const drivers = (values.driver?.split(',') ?? SOFTWARE).filter((file) => existsSync(file));
 if (drivers.length === 0) giveUp('There is no driver; name its manifest with --driver.');
 
-const TESTS = ['vulkan_plan_test', 'vulkan_ops_test', 'vk_faults_test', 'vk_self_test_test'];
+const TESTS = ['vulkan_plan_test', 'vulkan_ops_test', 'vk_faults_test', 'vk_self_test_test', 'logits_oracle_test'];
 await run('cmake', ['--build', nativeBuild, '--parallel', String(cpus().length), '--target', ...TESTS]);
 
 const failed = [];
