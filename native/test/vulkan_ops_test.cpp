@@ -16,6 +16,11 @@ namespace {
 
 class VulkanOps : public ::testing::TestWithParam<KernelSet> {
  protected:
+  void SetUp() override {
+    skip_unless_thorough({"NormMatchesTheFormula", "EmbeddingOfEveryTypeLandsInTheRightRow", "FewRowsOfEveryTypeAddBiasAndResidual",
+                          "ManyRowsOfEveryTypeAddBiasAndResidual", "SwigluClampsWhereTheModelDoes", "RouterTiesGoToTheLowestIndex",
+                          "AttentionIsRightInChunksAndWindows", "MatrixUnitsAreAsNearAsTheirInputs"});
+  }
   const OpCases cases{[] { return vulkan_backend(GetParam()); }};
 };
 
@@ -145,6 +150,10 @@ TEST_P(VulkanOps, EveryNumberOfRowsGivesTheBytesOfOneRow) {
 
 class VulkanStep : public ::testing::TestWithParam<KernelSet> {
  protected:
+  void SetUp() override {
+    skip_unless_thorough({"AgreesWithTheReference", "FasterKernelsGiveTheBytesOfTheBaseline", "ChunksDoNotChangeBytes", "GivingUpLeavesCommittedKvIntact",
+                          "WrongListsAreErrorsAndNotCrashes"});
+  }
   const MiniWeights weights{MiniConfig{}};
   const std::vector<int32_t> tokens = some_tokens(90, 50);
   MiniModel model(KvType kv = KvType::f32, std::vector<std::string> without = {}) const {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backend/vulkan/vulkan.h"
@@ -63,7 +64,14 @@ inline bool thorough() {
 }
 inline std::vector<DType> tested_types() {
   if (thorough()) return {std::begin(all_types), std::end(all_types)};
-  return {DType::q8_0, DType::q4_k, DType::mxfp4};
+  return {DType::q8_0, DType::mxfp4};
+}
+/// In a fixture's SetUp(): of tests on software only those go on that stand for the others.
+inline void skip_unless_thorough(std::initializer_list<std::string_view> stand_for_all) {
+  const std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  const std::string_view test = std::string_view(name).substr(0, name.find('/'));
+  if (thorough() || std::find(stand_for_all.begin(), stand_for_all.end(), test) != stand_for_all.end()) return;
+  GTEST_SKIP() << "on software only where HEARTH_VULKAN_THOROUGH is set";
 }
 
 /// Both where it is thorough; else the faster ones, whose bytes a test compares with the baseline's.
