@@ -46,7 +46,7 @@ export class DeviceChoice {
   async roomFor(plan: MemoryPlan, wish: LoadWish, { quick = false, measure = true } = {}): Promise<Chosen> {
     const wanted = this.wishOf(wish);
     const ram = await this.options.ram(measure);
-    const gpus = await this.options.gpus.rooms(quick);
+    const gpus = await this.options.gpus.rooms(ram, quick);
     const seen = await this.experiences(plan, gpus);
     const { kvType, context } = wish;
     const choice = chooseRoom(plan, { ram, gpus }, named(wanted), {

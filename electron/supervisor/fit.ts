@@ -14,7 +14,7 @@ const TIGHT_BYTES = 5e8;
 const PROCESS_BYTES = 45e6;
 const VOCABULARY_BYTES = 500;
 /** What a graphics driver takes in the process that uses it. */
-const DRIVER_BYTES = 100e6;
+const DRIVER_BYTES = 75e6;
 /** On a graphics device rows are padded, and memory is taken in blocks of which a little stays empty. */
 const DEVICE_SHARE = 0.01;
 const DEVICE_BLOCK_BYTES = 64e6;
@@ -38,6 +38,8 @@ export interface Room {
   freeBytes: number;
   /** Of that, what our own models hold now. */
   ownBytes: number;
+  /** Where less than what is free may be taken: of a device that uses the machine's memory, what its driver allows. */
+  mostBytes?: number;
   readBytesPerSecond?: number;
   gpu?: Gpu;
 }
@@ -55,7 +57,8 @@ export const kvShareOf = (gpu: Gpu | undefined): number => (gpu && !gpu.unified 
 export const reserveOf = ({ gpu }: Room): number => (gpu && !gpu.unified ? GPU_RESERVE_BYTES : RESERVE_BYTES);
 
 /** What models may take of it. */
-export const usableBytes = (room: Room): number => Math.max(0, room.freeBytes - reserveOf(room));
+export const usableBytes = (room: Room): number =>
+  Math.max(0, Math.min(room.freeBytes - reserveOf(room), room.mostBytes ?? Infinity));
 
 /** What is known of this model from use here; and of the machine. */
 export interface Experience {
@@ -97,10 +100,15 @@ export function heldBytesOf(plan: MemoryPlan, experience: Experience = {}): numb
 }
 
 /** The same on a graphics device, without the process. */
-export function deviceHeldBytesOf(plan: MemoryPlan, { deviceBytes }: Experience = {}): number {
+export function deviceHeldBytesOf(
+  plan: MemoryPlan,
+  { deviceBytes }: Experience = {},
+  type: Gpu['type'] = 'discrete',
+): number {
   const { weightBytes, deviceScratchBytes } = plan;
   if (deviceBytes !== undefined) return Math.max(0, deviceBytes - weightBytes);
-  return deviceScratchBytes + weightBytes * DEVICE_SHARE + DEVICE_BLOCK_BYTES;
+  // Of software, what is not written takes nothing.
+  return deviceScratchBytes + weightBytes * DEVICE_SHARE + (type === 'software' ? 0 : DEVICE_BLOCK_BYTES);
 }
 
 /** What a load takes of the memory that it computes in, and of the machine's beside that. */
@@ -119,7 +127,7 @@ export function loadOf(plan: MemoryPlan, gpu: Gpu | undefined, experience: Exper
   if (!gpu)
     return { weightBytes, heldBytes: heldBytesOf(plan, experience), hostBytes: 0, coldBytes: coldBytesOf(plan) };
   const process = experience.heldBytes ?? PROCESS_BYTES + VOCABULARY_BYTES * plan.model.vocabulary + DRIVER_BYTES;
-  const heldBytes = deviceHeldBytesOf(plan, experience);
+  const heldBytes = deviceHeldBytesOf(plan, experience, gpu.type);
   // Of one memory there is one sum.
   return gpu.unified
     ? { weightBytes, heldBytes: heldBytes + process, hostBytes: 0, coldBytes: 0 }

@@ -39,15 +39,10 @@ export class Gpus {
     return this.looking;
   }
 
-  /** As memories that a model could be loaded into. */
-  async rooms(quick = false): Promise<Room[]> {
+  /** As memories that a model could be loaded into, beside the machine's. */
+  async rooms(ram: Room, quick = false): Promise<Room[]> {
     const seen = await this.look(quick);
-    return seen.map(({ limitBytes, totalBytes, ...gpu }) => ({
-      totalBytes,
-      freeBytes: limitBytes,
-      ownBytes: this.held(gpu.id),
-      gpu,
-    }));
+    return seen.map((gpu) => roomOf(gpu, ram, this.held(gpu.id)));
   }
 
   /** A driver that crashes the probe is as good as none; the log says so. */
@@ -74,4 +69,10 @@ export class Gpus {
     const limitBytes = Math.min(memoryTotal, memoryFree + held);
     return [{ id, name, type, unified, totalBytes: memoryTotal, limitBytes }];
   }
+}
+
+function roomOf({ limitBytes, totalBytes, ...gpu }: SeenGpu, ram: Room, ownBytes: number): Room {
+  if (!gpu.unified) return { totalBytes, freeBytes: limitBytes, ownBytes, gpu };
+  const { readBytesPerSecond: _, ...machine } = ram;
+  return { ...machine, mostBytes: limitBytes, gpu };
 }

@@ -17,6 +17,7 @@ import type {
 import type { PeerImportRequest, PeerRequest, SharedModel, Sharing } from '@contract/sharing';
 import type { ActiveModel, LoadRequest, ModelEntry } from '@contract/own';
 import { ROUTES } from '@contract/routes';
+import type { Device } from '@contract/runtime';
 import { ask, done, json, path } from './client';
 
 const withQuery = (route: string, query: Record<string, string | undefined>): string => {
@@ -32,6 +33,7 @@ export const modelApi = {
   /** The load under way, also one that waits for room. */
   cancelLoad: (): Promise<void> => done('POST', ROUTES.modelLoadCancel, {}),
   unload: (model: string): Promise<void> => done('POST', ROUTES.modelUnload, { model }),
+  devices: async (): Promise<Device[]> => (await json<{ devices: Device[] }>('GET', ROUTES.devices)).devices,
   plan: (model: string, device?: string): Promise<LoadPlan> =>
     json('GET', withQuery(ROUTES.modelPlan, { model, device })),
   remove: (model: string): Promise<void> => done('POST', ROUTES.modelRemove, { model }),

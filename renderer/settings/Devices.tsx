@@ -4,6 +4,7 @@ import { currentLanguage, useT } from '../i18n';
 import { deviceFacts, offeredDevices } from '../model/deviceWords';
 import { saveSettings } from '../state/actions';
 import { useApp } from '../state/app';
+import { useDevices } from '../state/modelQueries';
 import type { SettingsView } from './types';
 import './devices.css';
 
@@ -12,7 +13,8 @@ const NONE: never[] = [];
 export function Devices({ settings }: SettingsView) {
   const t = useT();
   const language = currentLanguage();
-  const devices = useApp((app) => app.state?.devices) ?? NONE;
+  const known = useApp((app) => app.state?.devices) ?? NONE;
+  const { data: devices = known } = useDevices();
   const offered = offeredDevices(devices, settings.device);
   const cards = offered.filter(({ kind }) => kind === 'gpu');
   // A card that was chosen and is gone stays in view: nothing else would say why nothing loads.

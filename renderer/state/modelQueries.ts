@@ -7,6 +7,7 @@ import { queryClient } from './queries';
 
 const keys = {
   plan: ['plan'] as const,
+  devices: ['devices'] as const,
   discover: ['discover'] as const,
   repo: ['repo'] as const,
   folders: ['folders'] as const,
@@ -26,6 +27,9 @@ export const usePlan = (model: string, device?: string) =>
     staleTime: 0,
     gcTime: 0,
   });
+
+/** With what is free on each now. */
+export const useDevices = () => useQuery({ queryKey: keys.devices, queryFn: modelApi.devices, staleTime: 10_000 });
 
 export const useDiscover = (q: string) =>
   useInfiniteQuery({

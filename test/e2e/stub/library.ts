@@ -96,7 +96,7 @@ export class StubLibrary {
     const name = String(verb === 'plan' ? url.searchParams.get('model') : body.model);
     const model = models.find((candidate) => candidate.name === name);
     if (!model) return no(response, 404, 'model_not_found');
-    if (verb === 'plan') return ok(response, planOf(model, this.#world.state.active?.name));
+    if (verb === 'plan') return ok(response, planOf(model, this.#world.state, url.searchParams.get('device')));
     if (verb === 'alias') {
       model.aliases = body.alias ? [String(body.alias)] : [];
       return ok(response, model);
@@ -351,18 +351,35 @@ export class StubLibrary {
   }
 }
 
-function planOf(model: ModelEntry, active: string | undefined): LoadPlan {
+function planOf(model: ModelEntry, { active: front, devices }: AppState, device: string | null): LoadPlan {
   const size = model.fileBytes;
+  const active = front?.name;
+  const cards = devices.filter(({ kind }) => kind === 'gpu');
+  const card = cards.find(({ id }) => (device === null ? true : id === device));
+  const memory = card
+    ? {
+        device: 'vram' as const,
+        gpu: card.name,
+        totalBytes: card.memoryTotal,
+        freeBytes: card.memoryFree,
+        otherBytes: 1e9,
+      }
+    : {};
   const fit = (context: number, kvBytes: number): Fit => {
-    const spareBytes = 25.2e9 - 6.4e9 - size - kvBytes - 0.6e9;
+    const spareBytes = (card ? card.memoryFree - 0.5e9 : 25.2e9 - 6.4e9) - size - kvBytes - 0.6e9;
     const verdict = spareBytes < 0 ? 'too_big' : spareBytes < 1e9 ? 'tight' : 'fits';
-    return { ...FIT, context, weightBytes: size, kvBytes, scratchBytes: 0.6e9, spareBytes, verdict };
+    return { ...FIT, ...memory, context, weightBytes: size, kvBytes, scratchBytes: 0.6e9, spareBytes, verdict };
+  };
+  const where = {
+    device: card?.id ?? 'cpu',
+    why: device === null ? ('fastest' as const) : ('chosen' as const),
+    devices: [...cards.map(({ id, name }) => ({ id, name })), { id: 'cpu' }],
   };
   return {
     model: model.name,
     recommended: 'balanced',
     unloads: active && active !== model.name ? [active] : [],
-    devices: [],
+    ...(cards.length > 0 ? where : { devices: [] }),
     choices: [
       { id: 'balanced', context: 32_768, kvType: 'f16', fit: fit(32_768, 1.6e9) },
       { id: 'long_memory', context: 131_072, kvType: 'f16', fit: fit(131_072, 6.4e9) },

@@ -107,6 +107,7 @@ class StubServer {
     const [section = '', id = '', verb = ''] = url.pathname.slice('/hearth/v1/'.length).split('/');
     const body = await bodyOf(request);
     const method = request.method ?? 'GET';
+    if (section === 'devices') return reply(response, 200, { devices: this.#state.devices, notes: [] });
     if (section === 'state') return id === 'events' ? this.#watch(response) : reply(response, 200, this.#state);
     if (this.#library.answer(request, url, body, response)) return;
     if (section === 'settings') {
