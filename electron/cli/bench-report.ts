@@ -100,9 +100,11 @@ function footnotes(rows: BenchRow[], loadMs: number, kernels: string): string {
   const peak = rows.reduce((most, row) => (row.peak_anon_bytes > most.peak_anon_bytes ? row : most), first);
   const read = spread(rows.map(({ limits }) => limits.read_bytes_per_second)).median;
   const int8 = spread(rows.map(({ limits }) => limits.int8_ops_per_second)).median;
+  const { threads, int8_kernel: units } = first.limits;
+  const by = threads > 0 ? `${units}), ${threads} threads` : `${units})`;
   return [
     `Kernels   ${kernels}, loaded in ${Math.round(loadMs)} ms`,
-    `Machine   reads ${bytes(read)}/s, multiplies ${(int8 / 1e9).toFixed(0)} GOP/s (${first.limits.int8_kernel}), ${first.limits.threads} threads`,
+    `Machine   reads ${bytes(read)}/s, multiplies ${(int8 / 1e9).toFixed(0)} GOP/s (${by}`,
     `Work      ${(first.prefill_ops_per_token / 1e9).toFixed(2)} GOP per prompt token, ${bytes(first.decode_bytes_per_step)} per step of ${first.sequences}`,
     `Memory    at most ${bytes(peak.peak_anon_bytes)} besides the mapped weights, of it up to ${bytes(peak.kv_bytes)} for KV`,
     '',

@@ -29,11 +29,11 @@ export async function bench(model: string, options: BenchOptions, io: Io): Promi
     async (engine) => {
       const ref = await modelRef(engine, model);
       const done = showLoading(engine, io);
-      const { loadMs, kernels } = await engine.supervisor.load(ref);
+      const { loadMs, kernels, device } = await engine.supervisor.load(ref);
       done();
       await engine.supervisor.call(ref, 'bench', WARM_UP);
       const rows: BenchRow[] = [];
-      for (const asked of cases(options)) rows.push(await measure(engine, ref, asked, options));
+      for (const asked of cases(options)) rows.push(await measure(engine, ref, asked, { ...options, device }));
       if (options.json) json(io, { kernels, load_ms: loadMs, measurements: rows });
       else io.out(words(rows, loadMs, kernels));
     },
@@ -49,11 +49,12 @@ async function measure(
   { supervisor }: Engine,
   ref: ModelRef,
   asked: BenchCase,
-  { repeat, threads = 0 }: BenchOptions,
+  { repeat, threads = 0, device = 'cpu' }: BenchOptions,
 ): Promise<BenchRow> {
-  const limits: MachineLimits[] = [await supervisor.call(ref, 'limits', { threads })];
+  const look = () => supervisor.call(ref, 'limits', { threads, ...(device.startsWith('vulkan') && { device }) });
+  const limits: MachineLimits[] = [await look()];
   const results: BenchResult[] = [];
   for (let i = 0; i < repeat; i++) results.push(await supervisor.call(ref, 'bench', asked));
-  limits.push(await supervisor.call(ref, 'limits', { threads }));
+  limits.push(await look());
   return summarise(asked, results, limits);
 }

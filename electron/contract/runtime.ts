@@ -253,7 +253,7 @@ export type BenchResult = z.infer<typeof benchResult>;
 export const machineLimits = z.object({
   threads: z.int(),
   readBytesPerSecond: z.number(),
-  /** Multiply and add count as two. */
+  /** Multiply and add count as two. Of a graphics device in floats; its `threads` are 0. */
   int8OpsPerSecond: z.number(),
   int8Kernel: z.string(),
 });
@@ -309,13 +309,20 @@ export const METHODS = {
   detokenize: { params: z.object({ tokens: z.array(z.int()) }), result: z.object({ text: z.string() }) },
   logits: { params: z.object({ tokens: z.array(z.int()).min(1) }), result: z.object({ logits: z.array(z.number()) }) },
   bench: { params: benchParams, result: benchResult },
-  limits: { params: z.object({ threads: z.int().min(0).default(0) }), result: machineLimits },
+  /** Of the processor, or of a graphics device. */
+  limits: {
+    params: z.object({ threads: z.int().min(0).default(0), device: z.string().default('cpu') }),
+    result: machineLimits,
+  },
   stats: { params: empty, result: stats },
   /** Finishes running requests, hands unstarted ones back by id. */
   drain: { params: empty, result: z.object({ unstarted: z.array(z.string()) }) },
   shutdown: { params: empty, result: empty },
   // probe, without a model
-  devices: { params: empty, result: z.object({ devices: z.array(device), notes: z.array(z.string()) }) },
+  devices: {
+    params: z.object({ kernelCachePath: z.string().default('') }),
+    result: z.object({ devices: z.array(device), notes: z.array(z.string()) }),
+  },
   plan: { params: path.extend({ prefillChunk: z.int().min(1).default(512) }), result: memoryPlan },
   identify: { params: path, result: z.object({ model: modelInfo, abilities }) },
   inspect: {

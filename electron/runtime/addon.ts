@@ -343,11 +343,12 @@ export interface Addon {
   identify(path: string): Promise<NativeModelInfo>;
   /** What a load with these options takes of the memory; reads the header only. */
   planMemory(options: NativeLoadOptions): Promise<NativeMemoryPlan>;
-  devices(): Promise<NativeDevices>;
+  /** The folder is that of `NativeLoadOptions`. */
+  devices(kernelCachePath?: string): Promise<NativeDevices>;
   engineBuild(): string;
   load(options: NativeLoadOptions, onProgress?: (phase: NativeLoadPhase, fraction: number) => void): NativeLoad;
-  /** Measures for about `seconds` (default 1) on `threads` threads (default: every physical core). */
-  machineLimits(options?: { threads?: number; seconds?: number }): Promise<NativeMachineLimits>;
+  /** Measures for about `seconds` (default 1) on `threads` threads (default: every physical core), or a graphics device. */
+  machineLimits(options?: { threads?: number; seconds?: number; device?: string }): Promise<NativeMachineLimits>;
 }
 
 /** prebuilds/<platform>-<arch>/hearth.node in the nearest parent folder that has it, outside an asar archive. */

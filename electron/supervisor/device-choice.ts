@@ -13,6 +13,8 @@ export interface DeviceChoiceOptions {
   knowledge: Pick<Knowledge, 'experience'>;
   /** `measure`: how fast it is read may be found out now, which takes a second. */
   ram(measure: boolean): Promise<Room>;
+  /** Of a graphics device, in bytes a second. */
+  bandwidth(device: string, measure: boolean): Promise<number | undefined>;
   wish(): DeviceWish;
 }
 
@@ -46,7 +48,7 @@ export class DeviceChoice {
   async roomFor(plan: MemoryPlan, wish: LoadWish, { quick = false, measure = true } = {}): Promise<Chosen> {
     const wanted = this.wishOf(wish);
     const ram = await this.options.ram(measure);
-    const gpus = await this.options.gpus.rooms(ram, quick);
+    const gpus = await this.measured(await this.options.gpus.rooms(ram, quick), measure);
     const seen = await this.experiences(plan, gpus);
     const { kvType, context } = wish;
     const choice = chooseRoom(plan, { ram, gpus }, named(wanted), {
@@ -59,6 +61,17 @@ export class DeviceChoice {
     if ('room' in choice) return { ...choice, others };
     if (quick) return { room: ram, why: 'no_gpu', others };
     throw unavailable(choice.refused, wanted.device);
+  }
+
+  /** Memories of devices with how fast they are read, where that is known; of software nobody asks. */
+  private measured(rooms: Room[], measure: boolean): Promise<Room[]> {
+    const all = rooms.map(async (room): Promise<Room> => {
+      const { gpu } = room;
+      if (!gpu || gpu.type === 'software') return room;
+      const readBytesPerSecond = await this.options.bandwidth(gpu.id, measure);
+      return { ...room, ...(readBytesPerSecond && { readBytesPerSecond }) };
+    });
+    return Promise.all(all);
   }
 
   private async experiences(plan: MemoryPlan, gpus: readonly Room[]): Promise<Map<string, Experience>> {

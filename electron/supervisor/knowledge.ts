@@ -25,7 +25,7 @@ export interface Seen {
 export class Knowledge {
   private readonly plans = new Map<string, { print: string; plan: MemoryPlan }>();
   private readonly seen = new Map<string, Seen>();
-  private bandwidth: Promise<number | undefined> | undefined;
+  private readonly bandwidths = new Map<string, Promise<number | undefined>>();
 
   constructor(
     private readonly probe: Probe,
@@ -84,27 +84,32 @@ export class Knowledge {
     await this.store.addMeasurement({ at: Date.now(), kind: LOAD, subject, values });
   }
 
-  /** Bytes a second of plain reading, all threads together: measured once on this machine. Not while something runs (`quiet`). */
-  readBytesPerSecond(quiet: boolean): Promise<number | undefined> {
-    if (!this.bandwidth && !quiet) return this.rememberedBandwidth();
-    this.bandwidth ??= this.rememberedBandwidth().then(async (known) => known ?? (await this.measureBandwidth()));
-    return this.bandwidth;
+  /** Bytes a second of plain reading, of all the processor or of a device: measured once. Not while something runs (`quiet`). */
+  readBytesPerSecond(quiet: boolean, device = 'cpu'): Promise<number | undefined> {
+    const known = this.bandwidths.get(device);
+    if (known) return known;
+    if (!quiet) return this.rememberedBandwidth(device);
+    const found = this.rememberedBandwidth(device).then(
+      async (value) => value ?? (await this.measureBandwidth(device)),
+    );
+    this.bandwidths.set(device, found);
+    return found;
   }
 
-  private async rememberedBandwidth(): Promise<number | undefined> {
-    const [latest] = (await this.store?.measurements(BANDWIDTH, 'cpu')) ?? [];
+  private async rememberedBandwidth(device: string): Promise<number | undefined> {
+    const [latest] = (await this.store?.measurements(BANDWIDTH, device)) ?? [];
     const value = latest?.values['readBytesPerSecond'];
     return typeof value === 'number' ? value : undefined;
   }
 
-  private async measureBandwidth(): Promise<number | undefined> {
+  private async measureBandwidth(device: string): Promise<number | undefined> {
     try {
-      const { readBytesPerSecond } = await this.probe.limits();
+      const { readBytesPerSecond } = await this.probe.limits(device === 'cpu' ? undefined : device);
       const values = { readBytesPerSecond };
-      await this.store?.addMeasurement({ at: Date.now(), kind: BANDWIDTH, subject: 'cpu', values });
+      await this.store?.addMeasurement({ at: Date.now(), kind: BANDWIDTH, subject: device, values });
       return readBytesPerSecond;
     } catch {
-      this.bandwidth = undefined; // the next who asks tries again
+      this.bandwidths.delete(device); // the next who asks tries again
       return undefined;
     }
   }

@@ -34,7 +34,13 @@ export class Planner {
   constructor(private readonly options: PlannerOptions) {
     const { probe, knowledge, residency, wish, log } = options;
     const gpus = new Gpus(probe, (device) => residency.pools.heldOn(device), log);
-    this.choice = new DeviceChoice({ gpus, knowledge, ram: (measure) => this.ram(measure), wish });
+    this.choice = new DeviceChoice({
+      gpus,
+      knowledge,
+      ram: (measure) => this.ram(measure),
+      bandwidth: (device, measure) => knowledge.readBytesPerSecond(measure && options.isQuiet(), device),
+      wish,
+    });
   }
 
   /** On the processor. */

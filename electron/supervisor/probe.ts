@@ -21,10 +21,13 @@ export class ProbeProcess implements Probe {
     private readonly spawn: SpawnHost,
     private readonly log: (level: LogLevel, text: string) => void = () => undefined,
     private readonly times = { lookMs: LOOK_MS, idleMs: IDLE_MS },
+    /** Where the engine keeps what it knows of kernels on this machine. */
+    private readonly kernelCache: () => string | undefined = () => undefined,
   ) {}
 
   devices(): Promise<Result<'devices'>> {
-    return this.look('devices', {});
+    const folder = this.kernelCache();
+    return this.look('devices', folder === undefined ? {} : { kernelCachePath: folder });
   }
 
   identify(path: string): Promise<Result<'identify'>> {
@@ -39,8 +42,8 @@ export class ProbeProcess implements Probe {
     return this.look('plan', { path, ...(prefillChunk !== undefined && { prefillChunk }) });
   }
 
-  limits(): Promise<Result<'limits'>> {
-    return this.look('limits', {});
+  limits(device?: string): Promise<Result<'limits'>> {
+    return this.look('limits', device === undefined ? {} : { device });
   }
 
   async close(): Promise<void> {

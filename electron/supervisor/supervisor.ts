@@ -86,7 +86,8 @@ class LocalSupervisor implements Supervisor {
 
   constructor(private readonly options: SupervisorOptions) {
     const { budgetBytes, memory = machineMemory } = options;
-    this.probe = new ProbeProcess(options.spawn, (level, text) => this.log(level, text));
+    const log = (level: LogLevel, text: string) => this.log(level, text);
+    this.probe = new ProbeProcess(options.spawn, log, undefined, () => options.load?.kernelCachePath);
     this.knowledge = new Knowledge(this.probe, options.store, options.load?.prefillChunk);
     this.residency = new Residency({
       createHost: (ref, needs) => this.createHost(ref, needs),

@@ -102,6 +102,6 @@ export interface Probe {
   inspect(path: string): Promise<Result<'inspect'>>;
   /** What a load would take of the memory. */
   plan(path: string, prefillChunk?: number): Promise<Result<'plan'>>;
-  /** What the machine can do at most: takes about a second, and all of the processor. */
-  limits(): Promise<Result<'limits'>>;
+  /** What the processor, or a graphics device, can do at most: takes about a second, and all of it. */
+  limits(device?: string): Promise<Result<'limits'>>;
 }

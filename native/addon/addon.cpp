@@ -98,7 +98,9 @@ Napi::Value plan_memory_of(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value list_devices(const Napi::CallbackInfo& info) {
-  return promise_of<Devices>(info.Env(), [] { return devices(); });
+  std::string folder;
+  if (!info[0].IsUndefined()) folder = string_argument(info, 0, "kernelCachePath");
+  return promise_of<Devices>(info.Env(), [folder] { return devices(folder); });
 }
 
 Napi::Value build(const Napi::CallbackInfo& info) { return Napi::String::New(info.Env(), engine_build()); }
@@ -116,25 +118,36 @@ Napi::Value load(const Napi::CallbackInfo& info) {
   return task;
 }
 
+Napi::Value limits_object(Napi::Env env, uint32_t threads, double bytes, double operations, const std::string& kernel) {
+  Napi::Object o = Napi::Object::New(env);
+  o.Set("threads", Napi::Number::New(env, threads));
+  o.Set("readBytesPerSecond", Napi::Number::New(env, bytes));
+  o.Set("int8OpsPerSecond", Napi::Number::New(env, operations));
+  o.Set("int8Kernel", Napi::String::New(env, kernel));
+  return o;
+}
+
 Napi::Value machine_limits(const Napi::CallbackInfo& info) {
   uint32_t threads = 0;
   double seconds = 1.0;
+  std::string device = "cpu";
   if (!info[0].IsUndefined()) {
     const Fields fields(info[0], "options");
     fields.read("threads", threads);
     fields.read("seconds", seconds);
+    fields.read("device", device);
     if (threads > 1024) throw Napi::TypeError::New(info.Env(), "options.threads must be at most 1024");
     if (!(seconds > 0.0 && seconds <= 60.0)) throw Napi::TypeError::New(info.Env(), "options.seconds must be above 0 and at most 60");
   }
+  if (device != "cpu") {
+    return Work<DeviceRates>::start(
+        info.Env(), [device] { return device_rates(device); },
+        [](Napi::Env env, DeviceRates& rates) { return limits_object(env, 0, rates.bytes_per_second, rates.operations_per_second, rates.units); });
+  }
   return Work<MachineLimits>::start(
       info.Env(), [threads, seconds] { return measure_machine_limits(threads, seconds); },
-      [](Napi::Env env, MachineLimits& limits) -> Napi::Value {
-        Napi::Object o = Napi::Object::New(env);
-        o.Set("threads", Napi::Number::New(env, limits.threads));
-        o.Set("readBytesPerSecond", Napi::Number::New(env, limits.read_bytes_per_second));
-        o.Set("int8OpsPerSecond", Napi::Number::New(env, limits.int8_ops_per_second));
-        o.Set("int8Kernel", Napi::String::New(env, limits.int8_kernel));
-        return o;
+      [](Napi::Env env, MachineLimits& limits) {
+        return limits_object(env, limits.threads, limits.read_bytes_per_second, limits.int8_ops_per_second, limits.int8_kernel);
       });
 }
 

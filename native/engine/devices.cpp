@@ -174,11 +174,11 @@ Device this_cpu() {
   return cpu;
 }
 
-Devices devices() {
+Devices devices(const std::string& kernel_cache) {
   Devices out;
   out.devices.push_back(this_cpu());
   const char* folder = std::getenv("HEARTH_VULKAN_CACHE");
-  VulkanDevices found = vulkan_devices(folder ? folder : "");
+  VulkanDevices found = vulkan_devices(kernel_cache.empty() && folder ? folder : kernel_cache);
   out.notes = std::move(found.notes);
   // Software too, marked as such: it is good for tests, and whoever names it shall have it.
   for (const VulkanDevice& each : found.devices) {
@@ -186,6 +186,14 @@ Devices devices() {
     for (const std::string& sentence : each.refused) out.notes.push_back(each.name + ": " + sentence);
   }
   return out;
+}
+
+DeviceRates device_rates(const std::string& device) {
+  VulkanOptions options;
+  options.device = device;
+  const VulkanRates rates = vulkan_rates(options);
+  const bool matrix = rates.matrix_multiply_adds > rates.multiply_adds;
+  return {rates.copy, 2 * std::max(rates.matrix_multiply_adds, rates.multiply_adds), matrix ? "matrix" : "float32"};
 }
 
 }  // namespace hearth

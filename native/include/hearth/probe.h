@@ -97,7 +97,17 @@ struct Devices {
   std::vector<Device> devices;
   std::vector<std::string> notes;        // why something is not in the list
 };
-Devices devices();
+/// `kernel_cache`: as in EngineOptions; what self-tests said of kernels is kept there.
+Devices devices(const std::string& kernel_cache = {});
+
+/// What a graphics device does at most, measured now: it takes about a second of the device.
+struct DeviceRates {
+  double bytes_per_second = 0;           // of its memory, read and written together
+  double operations_per_second = 0;      // multiply and add count as two; of matrix units where it has them
+  std::string units;                     // what was timed: "float32" or "matrix"
+};
+/// Throws Error{invalid_request} where there is no such device, else out_of_vram or device_lost.
+DeviceRates device_rates(const std::string& device);
 
 /// Git describe and build type; part of every answer's receipt.
 std::string engine_build();
