@@ -49,6 +49,8 @@ export const activeModel = z.object({
   gpu: z.string().optional(),
   /** Its device failed, and how: it runs on the processor instead. */
   fallback: z.object({ device: z.string(), code: z.enum(errorCodes) }).optional(),
+  /** Bytes that its device has no room for any more, so that it is slow. */
+  spilledBytes: z.number().optional(),
   defaultTemperature: z.number().optional(),
   /** Name of the remote engine that has it. */
   remote: z.string().optional(),

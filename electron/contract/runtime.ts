@@ -124,6 +124,8 @@ export const stats = z.object({
   scratchBytes: z.number(),
   /** Taken of a graphics device's memory, weights and KV included. */
   deviceBytes: z.number().default(0),
+  /** Of those, what the driver has moved to the machine's memory, where everything is slower. */
+  spilledBytes: z.number().default(0),
   /** Of the runtime's process. */
   rssBytes: z.number(),
   rssAnonBytes: z.number(),

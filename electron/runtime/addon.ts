@@ -264,6 +264,7 @@ export interface NativeStats {
   kvBytesTotal: number;
   scratchBytes: number;
   deviceBytes: number;
+  spilledBytes: number;
   /** Used by running requests; cached: used by nobody, can be found again or taken; free: the rest. */
   blocksUsed: number;
   blocksCached: number;

@@ -4,6 +4,9 @@ import type { Stats } from '../contract/runtime';
 import type { Resident } from './resident';
 import type { Want } from './wants';
 
+/** A driver rounds: less than this beyond a budget is not worth a word. */
+const SPILL_WORTH_A_WORD = 64e6;
+
 export function describe(resident: Resident): ActiveModel {
   const { host, ref, terms, stats, fallback } = resident;
   const { loaded, running, waiting } = host;
@@ -31,6 +34,7 @@ export function describe(resident: Resident): ActiveModel {
     ...(terms && { weightBytes: terms.plan.weightBytes, kvGrantBytes: terms.kvGrant, heldBytes: terms.heldBytes }),
     ...(terms?.gpu && { gpu: terms.gpu.name }),
     ...(fallback && { fallback }),
+    ...(stats && stats.spilledBytes >= SPILL_WORTH_A_WORD && { spilledBytes: stats.spilledBytes }),
     ...(stats && loaded?.remote === undefined && { heldBytes: stats.rssAnonBytes }),
     ...(error && { error: error.toShape() }),
   };

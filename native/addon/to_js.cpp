@@ -197,6 +197,7 @@ Napi::Value to_js(Napi::Env env, const EngineStats& s) {
   Object o(env);
   o.set("weightBytes", s.weight_bytes).set("kvBytesUsed", s.kv_bytes_used).set("kvBytesTotal", s.kv_bytes_total);
   o.set("deviceBytes", s.device_bytes);
+  o.set("spilledBytes", s.spilled_bytes);
   o.set("scratchBytes", s.scratch_bytes).set("blocksUsed", s.blocks_used).set("blocksFree", s.blocks_free);
   o.set("running", s.running).set("waiting", s.waiting).set("promptTokens", s.prompt_tokens);
   o.set("outputTokens", s.output_tokens).set("requests", s.requests).set("preemptions", s.preemptions);

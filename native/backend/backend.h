@@ -77,6 +77,9 @@ class Backend {
   virtual uint64_t scratch_bytes() const = 0;
   /// Taken of a device's own memory, all together; 0 where that is the process's.
   virtual uint64_t device_bytes() const { return 0; }
+  /// Device memory in use beyond what its driver grants this process by now: so much has gone to the machine's memory, and everything is
+  /// slower. From any thread.
+  virtual uint64_t over_budget() const { return 0; }
   /// Bytes that KV may still take, where they are not the machine's own memory.
   virtual std::optional<uint64_t> memory_free() const { return std::nullopt; }
 

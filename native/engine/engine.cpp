@@ -146,6 +146,7 @@ class LoadedEngine final : public Engine {
 
   EngineStats stats() const override {
     EngineStats stats = loop_->stats();
+    stats.spilled_bytes = std::min(stats.device_bytes, backend_->over_budget());
     stats.weight_bytes = file_.info.file_bytes;
     return stats;
   }

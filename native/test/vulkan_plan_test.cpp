@@ -11,6 +11,7 @@
 #include "backend/vulkan/program.h"
 #include "backend/vulkan/quirks.h"
 #include "backend/vulkan/range_allocator.h"
+#include "backend/vulkan/vulkan.h"
 #include "backend/vulkan/weight_layout.h"
 
 namespace hearth::vulkan {
@@ -23,6 +24,13 @@ Dispatch dispatch(std::vector<Use> uses, std::array<uint32_t, 3> groups = {1, 1,
   std::copy(uses.begin(), uses.end(), d.uses.begin());
   d.groups = groups, d.work = work;
   return d;
+}
+
+TEST(VulkanMemory, WhatADriverMovedToTheMachinesMemoryIsSeen) {
+  const auto heap = [](uint64_t budget, uint64_t used, bool local) { return VulkanHeap{1000, budget, used, local}; };
+  EXPECT_EQ(over_budget({heap(800, 800, true)}), 0);
+  EXPECT_EQ(over_budget({heap(600, 800, true)}), 200);
+  EXPECT_EQ(over_budget({heap(600, 500, true), heap(100, 900, false)}), 0) << "the machine's own memory is no card's";
 }
 
 TEST(VulkanProgram, BarriersStandWhereSomethingIsTouchedThatWasWritten) {

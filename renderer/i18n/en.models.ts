@@ -428,6 +428,9 @@ export const modelWords = {
   'placement.cpu': 'The processor computes it in this computer’s memory, with {{spare}} to spare.',
   'placement.none': 'There is not enough memory for it here.',
   'device.fallback': '{{name}} runs on the processor, and more slowly, because {{device}} failed.',
+  'device.spilling':
+    '{{amount}} of {{name}} no longer find room on {{device}}, because other programs use its memory. Answers are slow until they end, or it is loaded smaller.',
+  'device.smaller': 'Load it smaller',
   'device.again': 'Try the card again',
   'device.settings': 'To the devices',
 

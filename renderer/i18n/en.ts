@@ -350,6 +350,7 @@ export const words = {
   'status.unloading': 'Putting away',
   'status.ram': 'Memory',
   'status.vram': 'Graphics memory',
+  'status.spilling': 'too small now',
   'status.memory': '{{used}} of {{total}}',
   'status.memoryTitle': 'Held by the engine: {{used}}. Free: {{free}} of {{total}}.',
   'status.speedNow': '{{speed}} tokens/s',

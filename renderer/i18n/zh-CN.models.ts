@@ -408,6 +408,9 @@ export const modelWords: CatalogueOf<typeof english> = {
   'placement.cpu': '由处理器在这台电脑的内存里计算，还剩 {{spare}}。',
   'placement.none': '这台电脑没有足够的内存运行它。',
   'device.fallback': '{{device}} 出错了，{{name}} 改由处理器运行，速度较慢。',
+  'device.spilling':
+    '其他程序占用了 {{device}} 的显存，{{name}} 有 {{amount}} 放不下了。回答会变慢，直到那些程序退出，或以更小的占用重新加载。',
+  'device.smaller': '以更小的占用加载',
   'device.again': '再试一次显卡',
   'device.settings': '查看设备',
 

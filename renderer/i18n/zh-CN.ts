@@ -287,6 +287,7 @@ export const zhCN: Catalogue = {
   'status.unloading': '正在收起',
   'status.ram': '内存',
   'status.vram': '显存',
+  'status.spilling': '已不够用',
   'status.memory': '{{used}} / {{total}}',
   'status.memoryTitle': '引擎占用 {{used}}。空闲 {{free}}，共 {{total}}。',
   'status.speedNow': '{{speed}} 词元/秒',

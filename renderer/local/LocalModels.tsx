@@ -7,6 +7,7 @@ import { ImportButton } from '../downloads/ImportButton';
 import { ModelNow } from '../model/ModelNow';
 import { FallbackNote } from '../model/FallbackNote';
 import { RegressionNote } from '../model/RegressionNote';
+import { SpillNote } from '../model/SpillNote';
 import { isBroken } from '../model/modelWords';
 import { Blank } from '../parts/Blank';
 import { CopyButton } from '../parts/CopyButton';
@@ -28,6 +29,7 @@ export function LocalModels() {
       <h2 className="hidden">{t('models.part.here')}</h2>
       <ModelNow />
       <FallbackNote />
+      <SpillNote />
       <RegressionNote />
       {models.length > 0 && <Bar models={models} />}
       {isSuccess && models.length === 0 && (

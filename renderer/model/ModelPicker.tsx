@@ -16,6 +16,7 @@ import { FitPill } from './FitPill';
 import { ModelNow } from './ModelNow';
 import { FallbackNote } from './FallbackNote';
 import { RegressionNote } from './RegressionNote';
+import { SpillNote } from './SpillNote';
 import { Suggested } from './Suggested';
 import { isBroken, phaseWords, sizeWords } from './modelWords';
 import { groupModels } from './pickerGroups';
@@ -77,6 +78,7 @@ export function ModelPicker({ onDone }: { onDone: () => void }) {
       <div className="picker-now">
         <ModelNow onAct={onDone} />
         <FallbackNote onAct={onDone} />
+        <SpillNote onAct={onDone} />
         <RegressionNote onAct={onDone} />
       </div>
       {usable.length === 0 && groups.length === 0 && (

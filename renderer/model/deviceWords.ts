@@ -29,3 +29,13 @@ export function fallbackWords(t: Translate, { name, fallback }: ActiveModel): st
   const first = t('device.fallback', { name, device: fallback.device });
   return t('common.sentences', { first, second: t(`error.${fallback.code}`) });
 }
+
+/** Another program took memory of the card: the model goes on, and slowly. */
+export function spillWords(
+  t: Translate,
+  { name, gpu, spilledBytes }: ActiveModel,
+  language: Language,
+): string | undefined {
+  if (spilledBytes === undefined || gpu === undefined) return undefined;
+  return t('device.spilling', { name, device: gpu, amount: bytes(spilledBytes, language) });
+}

@@ -153,6 +153,7 @@ function Memory({ state }: { state: AppState }) {
         <span style={{ transform: `scaleX(${Math.max(share, 0.02)})` }} />
       </span>
       <span>{t('status.memory', { used, total })}</span>
+      {state.active?.spilledBytes !== undefined && <span className="status-spilling">{t('status.spilling')}</span>}
     </span>
   );
 }

@@ -140,6 +140,7 @@ const NOTHING: Stats = {
   kvBytesTotal: 0,
   scratchBytes: 0,
   deviceBytes: 0,
+  spilledBytes: 0,
   rssBytes: 0,
   rssAnonBytes: 0,
   blocksUsed: 0,

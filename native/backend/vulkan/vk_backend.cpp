@@ -116,6 +116,7 @@ class VulkanBackend final : public Backend {
     }
     return bytes;
   }
+  uint64_t over_budget() const override { return state_.memory.over_budget(); }
   uint64_t device_bytes() const override { return state_.memory.device_bytes(); }
   std::optional<uint64_t> memory_free() const override { return state_.memory.free(); }
 

@@ -61,6 +61,11 @@ uint64_t MemoryPool::free() const {
   return budget - std::min(budget, kept);
 }
 
+uint64_t MemoryPool::over_budget() const {
+  if (!device_.has(memory_budget) || device_.info().type == "cpu") return 0;
+  return hearth::over_budget(heaps_of(device_.physical, true));
+}
+
 /// Drivers do not fail in time: they move memory to the system's, or lose the device. So the budget is asked first.
 void MemoryPool::check_room(uint64_t bytes) const {
   const uint64_t there = free();

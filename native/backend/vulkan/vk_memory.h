@@ -57,6 +57,8 @@ class MemoryPool {
   std::unique_ptr<Memory> allocate(uint64_t bytes, MemoryKind kind);
   /// Most bytes of one allocation: what a binding may show and a block hold.
   uint64_t most_bytes() const { return most_bytes_; }
+  /// 0 where the driver does not tell (VK_EXT_memory_budget), and on software, which has no other memory to go to. From any thread.
+  uint64_t over_budget() const;
   uint64_t device_bytes() const { return device_bytes_; }
   /// What may still be taken of the device's memory, as it is now.
   uint64_t free() const;

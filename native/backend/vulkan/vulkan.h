@@ -18,6 +18,14 @@ struct VulkanHeap {
   bool device_local = false;
 };
 
+/// Bytes of the device's own memory that this process uses beyond its budgets: another program took what was promised, or nothing could be
+/// refused in time. The driver moves as much to the machine's memory.
+inline uint64_t over_budget(const std::vector<VulkanHeap>& heaps) {
+  uint64_t over = 0;
+  for (const VulkanHeap& heap : heaps) over += heap.device_local && heap.used > heap.budget ? heap.used - heap.budget : 0;
+  return over;
+}
+
 struct VulkanLimits {
   uint64_t binding_bytes = 0;     // most of a buffer that a shader may see at once
   uint64_t allocation_bytes = 0;  // most of one piece of device memory

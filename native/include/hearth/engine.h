@@ -138,6 +138,7 @@ struct EngineStats {
   uint64_t kv_bytes_used = 0, kv_bytes_total = 0;
   uint64_t scratch_bytes = 0;
   uint64_t device_bytes = 0;             // taken of a graphics device's memory, weights and KV included
+  uint64_t spilled_bytes = 0;            // of those, what the driver has moved to the machine's memory
   // Used: in the tables of running sequences. Cached: in nobody's use, can be found again or taken. Free: the rest.
   uint32_t blocks_used = 0, blocks_cached = 0, blocks_free = 0;
   uint64_t blocks_fetched = 0, blocks_stored = 0;            // from the tiers below the pool, and down to them

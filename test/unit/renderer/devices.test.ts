@@ -3,7 +3,7 @@ import type { ActiveModel } from '@contract/own';
 import type { Device } from '@contract/runtime';
 import { describe, expect, it } from 'vitest';
 import { t } from '../../../renderer/i18n';
-import { deviceFacts, fallbackWords, offeredDevices, whyWords } from '../../../renderer/model/deviceWords';
+import { deviceFacts, fallbackWords, offeredDevices, spillWords, whyWords } from '../../../renderer/model/deviceWords';
 
 const card = (change: Partial<NonNullable<Device['graphics']>> = {}): Device => ({
   id: 'vulkan:1',
@@ -53,5 +53,11 @@ describe('devices', () => {
     const active: ActiveModel = { name: 'm', state: 'ready', fallback: { device: 'Card', code: 'device_lost' } };
     expect(fallbackWords(t, active)).toMatch(/^m runs on the processor, and more slowly, because Card failed\. .+\.$/);
     expect(fallbackWords(t, { name: 'm', state: 'ready' })).toBeUndefined();
+  });
+
+  it('that have lost memory to other programs are said, with how much', () => {
+    const active: ActiveModel = { name: 'm', state: 'ready', gpu: 'Card', spilledBytes: 2.1e9 };
+    expect(spillWords(t, active, 'en')).toMatch(/^2\.1 GB of m no longer find room on Card, /);
+    expect(spillWords(t, { name: 'm', state: 'ready', gpu: 'Card' }, 'en')).toBeUndefined();
   });
 });

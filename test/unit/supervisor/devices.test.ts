@@ -50,6 +50,12 @@ describe('a model', () => {
     await expect(start(settings).supervisor.load(ONE, wish)).rejects.toMatchObject({ code: 'device_unavailable' });
   });
 
+  it('says how much the card has no room for any more', async () => {
+    const { supervisor } = start({}, 'spilling');
+    await supervisor.load(ONE);
+    await until(() => supervisor.active()?.spilledBytes === 2e9);
+  });
+
   it('comes on the processor, and says why, where the card refuses it at the load', async () => {
     const { supervisor } = start({}, 'gone');
     expect((await supervisor.load(ONE)).device).toBe('cpu');
