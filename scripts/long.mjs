@@ -1,5 +1,5 @@
 // `npm run long -- NAME …`: what takes longer than a test may. Checks (scripts/long/) have a short form, --seconds N, that the continuous
-// integration runs one after the other. Those in by-hand/ have none, and measurements (test/bench/) need a quiet machine and a model: both
+// integration runs. Those in by-hand/ have none, and measurements (test/bench/) need a quiet machine and a model: both
 // are run by hand. Without a name all are listed.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -227,7 +227,10 @@ describe.skipIf(missing)('with a model', () => {
     expect(await hearth('ps')).toMatchObject({ code: 1, err: expect.stringContaining('hearth serve') });
     await serve('--model', modelPath);
     const loaded = await hearth('load', 'starter', '--context', '1024');
-    expect(loaded).toMatchObject({ code: 0, out: 'starter is loaded, with a context of 1024 tokens.\n' });
+    expect(loaded).toMatchObject({
+      code: 0,
+      out: 'starter is loaded, with a context of 1024 tokens, on the processor.\n',
+    });
     const { loaded: models } = JSON.parse((await hearth('ps', '--json')).out);
     expect(models).toMatchObject([{ name: 'starter', state: 'ready', context: 1024, running: 0 }]);
     expect((await hearth('ps')).out).toMatch(/^NAME.*\nstarter +ready +1024 /);
