@@ -24,6 +24,7 @@ struct Shape {
   std::string name;
   uint32_t layers, experts, hidden, heads, kv_heads, head_dim, intermediate, vocabulary, prompt;
 };
+constexpr int does_not_fit = 3;  // the exit code where memory was all that a shape lacked
 constexpr uint32_t chosen = 4, window = 128, block = 16, most_batch = 8;
 const Shape shapes[] = {{"20b", 24, 32, 2880, 64, 8, 64, 2880, 201088, 2048},
                         {"120b", 36, 128, 2880, 64, 8, 64, 2880, 201088, 2048},
@@ -62,9 +63,9 @@ std::string quoted(const std::string& text) {
 }
 
 std::string list(const std::vector<std::string>& texts) {
-  std::string out = "[";
-  for (const std::string& each : texts) out += (out.size() > 1 ? "," : "") + quoted(each);
-  return out + "]";
+  std::string out;
+  for (const std::string& each : texts) out.append(out.empty() ? "[" : ",").append(quoted(each));
+  return out.empty() ? "[]" : out.append("]");
 }
 
 std::string number(double value) {
@@ -282,11 +283,13 @@ int main_of(int argc, char** argv) {
   const VulkanRates rates = vulkan_rates(vulkan);
   report.line("{\"stage\":\"rates\",\"copy_gb_s\":" + number(rates.copy / 1e9) + ",\"fma_tera\":" + number(rates.multiply_adds / 1e12) +
               ",\"matrix_fma_tera\":" + number(rates.matrix_multiply_adds / 1e12) + "}");
-  std::string table = "shape    load s  first s  prefill/s  of rate  decode/s  of bandwidth  batch 8/s\n";
+  int code = 0;
+  std::string table;
   for (const Shape& shape : shapes) {
     if (("," + options.shapes + ",").find("," + shape.name + ",") == std::string::npos) continue;
     try {
       const Figures f = run(shape, options, rates, report);
+      if (table.empty()) table = "shape    load s  first s  prefill/s  of rate  decode/s  of bandwidth  batch 8/s\n";
       char line[160];
       std::snprintf(line, sizeof line, "%-8s %6.1f  %7.1f  %9.1f  %6.1f%%  %8.1f  %11.1f%%  %9.1f\n", shape.name.c_str(), f.load, f.first, f.prefill,
                     100 * f.matrix, f.decode, 100 * f.bandwidth, f.batch);
@@ -294,10 +297,11 @@ int main_of(int argc, char** argv) {
     } catch (const Error& error) {
       report.line("{\"stage\":" + quoted(shape.name) + ",\"error\":" + quoted(std::string(to_string(error.code)) + ": " + error.what()) + "}");
       table += shape.name + ": " + error.what() + "\n";
+      if (code != 1) code = error.code == ErrorCode::out_of_vram ? does_not_fit : 1;
     }
   }
   std::fputs(table.c_str(), stdout);
-  return 0;
+  return code;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Which graphics devices the tests run on: every one that Vulkan offers. Software (lavapipe, SwiftShader) compiles kernels for
-// minutes, so it is among them only where VK_DRIVER_FILES names its driver. Where there is no device the tests skip with the reason.
+// minutes, so it is among them only where VK_DRIVER_FILES names its driver, or HEARTH_VULKAN_SOFTWARE is set. Where there is no device the
+// tests skip with the reason.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ inline constexpr const char* kernel_features[] = {"subgroups", "large_tiles", "t
 
 inline VulkanDevices wanted_devices() {
   VulkanDevices found = vulkan_devices();
-  const bool named = std::getenv("VK_DRIVER_FILES") != nullptr;
+  const bool named = std::getenv("VK_DRIVER_FILES") || std::getenv("HEARTH_VULKAN_SOFTWARE");
   const auto unwanted = std::erase_if(found.devices, [&](const VulkanDevice& d) { return d.type == "cpu" && !named; });
   if (unwanted > 0) found.notes.push_back("There is software for Vulkan only; name its driver in VK_DRIVER_FILES to test on it.");
   return found;
