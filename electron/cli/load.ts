@@ -101,7 +101,7 @@ export async function ps(options: MemoryOptions, io: Io): Promise<void> {
 const HEAD = ['NAME', 'STATE', 'CONTEXT', 'WEIGHTS', 'HELD', 'RUNNING', 'WAITING', 'DEVICE', 'KERNELS'];
 
 function whereWords({ gpu, fallback }: ActiveModel): string {
-  if (fallback) return `the processor: ${fallback.device} failed (${fallback.code})`;
+  if (fallback) return `the processor: ${fallback.device}, driver ${fallback.driver}, failed (${fallback.code})`;
   return gpu ?? 'the processor';
 }
 

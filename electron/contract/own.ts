@@ -47,8 +47,8 @@ export const activeModel = z.object({
   /** What it computes on: 'cpu', or a graphics device with its name. */
   device: z.string().optional(),
   gpu: z.string().optional(),
-  /** Its device failed, and how: it runs on the processor instead. */
-  fallback: z.object({ device: z.string(), code: z.enum(errorCodes) }).optional(),
+  /** Its device failed, with this driver, and how: it runs on the processor instead. */
+  fallback: z.object({ device: z.string(), driver: z.string(), code: z.enum(errorCodes) }).optional(),
   /** Bytes that its device has no room for any more, so that it is slow. */
   spilledBytes: z.number().optional(),
   defaultTemperature: z.number().optional(),

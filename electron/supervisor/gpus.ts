@@ -10,6 +10,7 @@ const KEPT_MS = 60_000;
 
 /** A device, and what all models together may take of it: what was free, and what they held at that time. */
 export interface SeenGpu extends Gpu {
+  driver: string;
   totalBytes: number;
   limitBytes: number;
 }
@@ -63,16 +64,16 @@ export class Gpus {
 
   private seenIn({ id, name, graphics, memoryTotal, memoryFree }: Device): SeenGpu[] {
     if (!graphics) return [];
-    const { type, unified, budgetKnown } = graphics;
+    const { type, unified, budgetKnown, driver } = graphics;
     // Without a budget the driver does not see what anybody holds, us included.
     const held = budgetKnown ? this.held(id) : 0;
     const limitBytes = Math.min(memoryTotal, memoryFree + held);
-    return [{ id, name, type, unified, totalBytes: memoryTotal, limitBytes }];
+    return [{ id, name, type, unified, driver, totalBytes: memoryTotal, limitBytes }];
   }
 }
 
-function roomOf({ limitBytes, totalBytes, ...gpu }: SeenGpu, ram: Room, ownBytes: number): Room {
+function roomOf({ limitBytes, totalBytes, driver: _, ...gpu }: SeenGpu, ram: Room, ownBytes: number): Room {
   if (!gpu.unified) return { totalBytes, freeBytes: limitBytes, ownBytes, gpu };
-  const { readBytesPerSecond: _, ...machine } = ram;
+  const { readBytesPerSecond: _speed, ...machine } = ram;
   return { ...machine, mostBytes: limitBytes, gpu };
 }

@@ -15,7 +15,7 @@ import { HearthError, type ErrorCode } from '../contract/errors';
 import type { Answer } from './answer';
 import type { HostExit, SpawnHost } from './host';
 import type { HostListener, HostState, ModelHost } from './model-host';
-import { HANG_MS, isDeviceTrouble, leavesDevice, nextWaiting, onCrash, resumes } from './policy';
+import { endsRuntime, HANG_MS, isDeviceTrouble, leavesDevice, nextWaiting, onCrash, resumes } from './policy';
 import { RuntimeProcess } from './runtime-process';
 import type { ModelRef } from './types';
 import { watchForHang } from './watchdog';
@@ -28,6 +28,8 @@ export interface LocalHostOptions extends HostListener {
   /** See policy.ts; absent: HANG_MS. */
   hangMs?: number;
   onPhase(phase: LoadPhase, fraction: number): void;
+  /** Whether it may run elsewhere when its device fails; absent: no. */
+  mayLeaveDevice?(): boolean;
   /** Its device failed: how it is loaded elsewhere from now on; undefined: not at all. */
   leaveDevice?(code: ErrorCode): Omit<LoadOptions, 'path'> | undefined;
   log(level: LogLevel, text: string): void;
@@ -53,6 +55,8 @@ export class LocalHost implements ModelHost {
   private load: Omit<LoadOptions, 'path'>;
   private deviceCrashes = 0;
   private deviceFailure: ErrorCode = 'runtime_crashed';
+  /** What the device of the runtime that is being ended said. */
+  private deviceError: HearthError | undefined;
 
   constructor(
     readonly ref: ModelRef,
@@ -168,15 +172,23 @@ export class LocalHost implements ModelHost {
   private onEvent(event: GenerationEvent): void {
     const answer = this.answers.get(event.id);
     if (!answer) return;
-    if (event.kind === 'end' && event.error?.code === 'device_lost') return this.onDeviceLost(event.error.message);
+    if (event.kind === 'end' && event.error && this.endsRuntime(event.error.code)) {
+      return this.onDeviceFailure(HearthError.from(event.error));
+    }
     answer.push(event);
     if (event.kind === 'end') this.forget(answer);
   }
 
+  private endsRuntime(code: ErrorCode): boolean {
+    return endsRuntime(code, isGraphics(this.load.device) && (this.options.mayLeaveDevice?.() ?? false));
+  }
+
   /** Nothing can be done with this device any more in this process: it ends, and what follows is as after a crash. */
-  private onDeviceLost(message: string): void {
-    this.options.log('warn', `${this.ref.name}: ${message} Its runtime is ended.`);
-    this.deviceFailure = 'device_lost';
+  private onDeviceFailure(error: HearthError): void {
+    if (this.deviceError) return; // each of its requests tells
+    this.options.log('warn', `${this.ref.name}: ${error.message} Its runtime is ended.`);
+    this.deviceError = error;
+    this.deviceFailure = error.code;
     this.process?.kill();
   }
 
@@ -203,7 +215,7 @@ export class LocalHost implements ModelHost {
       // A dead runtime is the exit's business: the request goes on in the next one.
       if (!process.alive) return;
       const failure = HearthError.from(error);
-      if (failure.code === 'device_lost') return this.onDeviceLost(failure.message);
+      if (this.endsRuntime(failure.code)) return this.onDeviceFailure(failure);
       answer.fail(failure);
       this.forget(answer);
     });
@@ -220,20 +232,22 @@ export class LocalHost implements ModelHost {
     this.crashes.push(Date.now());
     this.deviceCrashes += 1;
     this.options.onCrash();
-    this.takeBack();
+    const cause = this.deviceError;
+    this.deviceError = undefined;
+    this.takeBack(cause);
     const decision = onCrash(this.crashes, Date.now());
     const next = decision.action === 'restart' ? `starting again in ${decision.afterMs} ms` : 'given up';
     this.options.log('warn', `the runtime of ${this.ref.name} ended (${signal ?? `exit code ${code}`}); ${next}`);
     if (decision.action === 'give_up') {
-      this.fail(new HearthError('runtime_crashed', `The model ${this.ref.name} crashed again and again.`));
+      this.fail(cause ?? new HearthError('runtime_crashed', `The model ${this.ref.name} crashed again and again.`));
       return;
     }
     this.setState('restarting');
     this.restartTimer = setTimeout(() => void this.restart(), decision.afterMs);
   }
 
-  /** Requests that were with the dead runtime wait again, with their tokens. */
-  private takeBack(): void {
+  /** Requests that were with the dead runtime wait again, with their tokens. `cause`: what its device said before. */
+  private takeBack(cause: HearthError | undefined): void {
     for (const answer of [...this.answers.values()]) {
       if (!answer.sent) continue;
       answer.sent = false;
@@ -242,9 +256,8 @@ export class LocalHost implements ModelHost {
         answer.end('cancelled');
         this.forget(answer);
       } else if (!resumes(answer.crashes)) {
-        answer.fail(
-          new HearthError('runtime_crashed', 'The model crashed several times while it worked on this request.'),
-        );
+        const crashed = 'The model crashed several times while it worked on this request.';
+        answer.fail(cause ?? new HearthError('runtime_crashed', crashed));
         this.forget(answer);
       }
     }
@@ -261,7 +274,9 @@ export class LocalHost implements ModelHost {
       if (this.state !== 'restarting' || !this.process?.alive) return;
       // What was a valid load before and is none now is a device that is gone.
       const code = error.code === 'invalid_request' ? 'device_unavailable' : error.code;
-      if (!isDeviceTrouble(code) || !this.leaveDevice(code)) return this.fail(error);
+      if (!isDeviceTrouble(code) || !this.leaveDevice(code)) {
+        return this.fail(code === error.code ? error : new HearthError(code, error.message, { cause: error }));
+      }
       await this.process.shutdown();
       return;
     }

@@ -32,6 +32,13 @@ export function leavesDevice(crashes: number, refused: boolean): boolean {
 export const isDeviceTrouble = (code: ErrorCode): boolean =>
   code === 'device_lost' || code === 'out_of_vram' || code === 'device_unavailable';
 
+/**
+ * Whether an answer that ended so ends its runtime, and goes on in the next one. A lost device answers nothing any more; one without memory may
+ * have it again in a new process, or the model goes elsewhere. Where it may not, only the request that asked for too much ends.
+ */
+export const endsRuntime = (code: ErrorCode, mayLeaveDevice: boolean): boolean =>
+  code === 'device_lost' || (code === 'out_of_vram' && mayLeaveDevice);
+
 /** Whether a load that failed on a device is tried on the processor: it must be the device's fault, and nobody have named it. */
 export const comesElsewhere = (code: ErrorCode, named: string | undefined): boolean =>
   (named === undefined || named === 'auto') && (isDeviceTrouble(code) || code === 'runtime_crashed');

@@ -287,7 +287,7 @@ export class Residency {
     const gpu = terms?.gpu;
     if (!gpu || !comesElsewhere(code, want.wish.device) || !this.options.mayLeaveDevice()) return false;
     this.options.log('warn', `${want.ref.name} is not loaded onto ${gpu.name} (${code}); the processor takes it`);
-    want.fallback = { device: gpu.name, code };
+    want.fallback = { device: gpu.name, driver: gpu.driver, code };
     want.known = undefined;
     return true;
   }
@@ -326,14 +326,14 @@ export class Residency {
 
   /** Undefined where it may not leave its device, or finds no room elsewhere. */
   private leaveDevice(resident: Resident, load: Partial<HostLoad>, code: ErrorCode): Partial<HostLoad> | undefined {
-    const device = resident.terms?.gpu?.name;
+    const gpu = resident.terms?.gpu;
     const elsewhere = this.options.mayLeaveDevice()
       ? this.pools.onProcessor(resident, load, this.options.slots)
       : undefined;
-    if (!elsewhere || device === undefined) return undefined;
+    if (!elsewhere || !gpu) return undefined;
     this.grantAll(elsewhere.shrink);
     resident.terms = elsewhere.terms;
-    resident.fallback = { device, code };
+    resident.fallback = { device: gpu.name, driver: gpu.driver, code };
     resident.host.grant(elsewhere.terms.kvGrant);
     return { ...load, ...boundsOf(elsewhere.terms), device: 'cpu' };
   }

@@ -9,6 +9,7 @@ import type { LoadWish, ModelRef } from './types';
 /** A device that failed, and how: the model runs on the processor instead. */
 export interface Fallback {
   device: string;
+  driver: string;
   code: ErrorCode;
 }
 

@@ -342,6 +342,7 @@ class LocalSupervisor implements Supervisor {
       slots,
       ...(hangMs !== undefined && { hangMs }),
       onPhase,
+      mayLeaveDevice: () => !wishOf(this.options).gpuRequired,
       leaveDevice: (code) => {
         const elsewhere = leaveDevice(code);
         return elsewhere && complete(elsewhere);

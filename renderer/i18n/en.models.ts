@@ -427,7 +427,9 @@ export const modelWords = {
     '{{cards}} hold the layers one after the other. What finds no room there, {{inRam}}, is in this computer’s memory, and the processor computes it.',
   'placement.cpu': 'The processor computes it in this computer’s memory, with {{spare}} to spare.',
   'placement.none': 'There is not enough memory for it here.',
-  'device.fallback': '{{name}} runs on the processor, and more slowly, because {{device}} failed.',
+  'device.fallback': '{{name}} runs on the processor, and more slowly, because {{device}} (driver {{driver}}) failed.',
+  'device.missing':
+    '{{name}} runs on the processor, and more slowly, because {{device}} (driver {{driver}}) cannot be used now. It was taken away, or its driver was changed or does not start.',
   'device.spilling':
     '{{amount}} of {{name}} no longer find room on {{device}}, because other programs use its memory. Answers are slow until they end, or it is loaded smaller.',
   'device.smaller': 'Load it smaller',

@@ -407,7 +407,9 @@ export const modelWords: CatalogueOf<typeof english> = {
   'placement.gpus_and_ram': '{{cards}}依次各放一部分层。放不下的（{{inRam}}）留在这台电脑的内存里，由处理器计算。',
   'placement.cpu': '由处理器在这台电脑的内存里计算，还剩 {{spare}}。',
   'placement.none': '这台电脑没有足够的内存运行它。',
-  'device.fallback': '{{device}} 出错了，{{name}} 改由处理器运行，速度较慢。',
+  'device.fallback': '{{device}}（驱动 {{driver}}）出错了，{{name}} 改由处理器运行，速度较慢。',
+  'device.missing':
+    '{{device}}（驱动 {{driver}}）现在无法使用，{{name}} 改由处理器运行，速度较慢。可能是显卡已移除，或驱动已更换、未能启动。',
   'device.spilling':
     '其他程序占用了 {{device}} 的显存，{{name}} 有 {{amount}} 放不下了。回答会变慢，直到那些程序退出，或以更小的占用重新加载。',
   'device.smaller': '以更小的占用加载',

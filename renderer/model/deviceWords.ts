@@ -26,7 +26,9 @@ export const whyWords = (t: Translate, why: DeviceWhy, device: string): string =
 /** The processor stands in for a device that failed: never without a word. */
 export function fallbackWords(t: Translate, { name, fallback }: ActiveModel): string | undefined {
   if (!fallback) return undefined;
-  const first = t('device.fallback', { name, device: fallback.device });
+  const { device, driver } = fallback;
+  if (fallback.code === 'device_unavailable') return t('device.missing', { name, device, driver });
+  const first = t('device.fallback', { name, device, driver });
   return t('common.sentences', { first, second: t(`error.${fallback.code}`) });
 }
 

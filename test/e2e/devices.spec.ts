@@ -51,9 +51,12 @@ test('a card is chosen for all loads and demanded, and for one load the processo
 
 test('the processor never stands in for a card without a word', async ({ hearth, page }) => {
   const { state } = hearth.stub;
-  if (state.active) state.active = { ...state.active, fallback: { device: card.name, code: 'device_lost' } };
+  if (state.active)
+    state.active = { ...state.active, fallback: { device: card.name, driver: 'RADV', code: 'device_lost' } };
   hearth.stub.changed();
   await page.evaluate(() => void (location.hash = '#/models'));
-  await expect(page.getByText('runs on the processor, and more slowly, because Radeon RX 7900 failed.')).toBeVisible();
+  await expect(
+    page.getByText('runs on the processor, and more slowly, because Radeon RX 7900 (driver RADV) failed.'),
+  ).toBeVisible();
   await expect(page.getByRole('link', { name: 'To the devices' })).toHaveAttribute('href', /settings\/storage/);
 });

@@ -50,8 +50,11 @@ describe('devices', () => {
   });
 
   it('that failed are said, with the reason, for as long as the processor stands in', () => {
-    const active: ActiveModel = { name: 'm', state: 'ready', fallback: { device: 'Card', code: 'device_lost' } };
-    expect(fallbackWords(t, active)).toMatch(/^m runs on the processor, and more slowly, because Card failed\. .+\.$/);
+    const fallback = { device: 'Card', driver: '1.2', code: 'device_lost' as const };
+    const words = fallbackWords(t, { name: 'm', state: 'ready', fallback });
+    expect(words).toMatch(/^m runs on the processor, and more slowly, because Card \(driver 1\.2\) failed\. .+\.$/);
+    const gone = fallbackWords(t, { name: 'm', state: 'ready', fallback: { ...fallback, code: 'device_unavailable' } });
+    expect(gone).toMatch(/because Card \(driver 1\.2\) cannot be used now\. .+\.$/);
     expect(fallbackWords(t, { name: 'm', state: 'ready' })).toBeUndefined();
   });
 

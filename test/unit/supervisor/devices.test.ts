@@ -82,20 +82,32 @@ describe('an answer on a card', () => {
   it.each([
     ['that crashes again and again', { crashAt: 5, crashAlways: true, onCard: true }, 'runtime_crashed'],
     ['that is lost each time', { lostAt: 5 }, 'device_lost'],
+    ['that finds no memory there', { fullAt: 5 }, 'out_of_vram'],
   ])('%s ends on the processor, with every token once, and it is said', async (_, script, code) => {
     const { supervisor } = start();
     const { tokens, end } = await collect(supervisor.generate(ONE, work({ tokens: 12, ...script })));
     whole(tokens);
     expect(end?.reason).toBe('stop');
     await until(() => supervisor.active()?.state === 'ready');
-    expect(supervisor.active()).toMatchObject({ device: 'cpu', fallback: { device: 'Card', code } });
+    expect(supervisor.active()).toMatchObject({ device: 'cpu', fallback: { device: 'Card', driver: 'fake', code } });
     expect(supervisor.active()?.gpu).toBeUndefined();
   });
 
   it('never comes back on the processor where a card is required', async () => {
     const { supervisor } = start({ gpuRequired: true });
     const answer = collect(supervisor.generate(ONE, work({ tokens: 12, lostAt: 5 })));
-    await expect(answer).resolves.toMatchObject({ end: { reason: 'error', error: { code: 'runtime_crashed' } } });
+    const error = { code: 'device_lost', message: expect.stringContaining('Card, driver fake') as string };
+    await expect(answer).resolves.toMatchObject({ end: { reason: 'error', error } });
     expect(supervisor.active()?.device).not.toBe('cpu');
+  });
+
+  it('that asks for too much of a required card ends alone, and the others go on', async () => {
+    const { supervisor, children } = start({ gpuRequired: true });
+    const [greedy, other] = await Promise.all([
+      collect(supervisor.generate(ONE, work({ tokens: 12, delayMs: 5, fullAt: 5 }))),
+      collect(supervisor.generate(ONE, work({ tokens: 12, delayMs: 10 }))),
+    ]);
+    expect(greedy.end).toMatchObject({ reason: 'error', error: { code: 'out_of_vram' } });
+    expect([other.end?.reason, other.tokens.length, children.length]).toEqual(['stop', 12, 1]);
   });
 });

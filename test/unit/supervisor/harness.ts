@@ -37,6 +37,8 @@ export interface Script {
   onCard?: boolean;
   /** At this token the card is lost, each time that one computes it there. */
   lostAt?: number;
+  /** At this token the card has no memory left, each time that one computes it there. */
+  fullAt?: number;
   refuse?: boolean;
   twice?: boolean;
 }

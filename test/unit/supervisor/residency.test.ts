@@ -442,6 +442,7 @@ describe('a model on a card', () => {
     name: 'Card',
     type: 'discrete',
     unified: false,
+    driver: '1.2',
     totalBytes: 8 * GB,
     limitBytes: 7 * GB,
   };
@@ -488,6 +489,8 @@ describe('a model on a card', () => {
     await settle();
     expect(hosts.map(({ load }) => load.device)).toEqual(devices);
     expect(asked.state).toBe(state);
-    expect(residency.residents.get('a4')?.fallback).toEqual(state === 'loaded' ? { device: 'Card', code } : undefined);
+    expect(residency.residents.get('a4')?.fallback).toEqual(
+      state === 'loaded' ? { device: 'Card', driver: '1.2', code } : undefined,
+    );
   });
 });
