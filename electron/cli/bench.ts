@@ -1,6 +1,6 @@
 // `hearth bench`: how fast a model reads and writes here, and how near that is to what the machine can do. Every length is read by every
 // number of sequences, several times over; what a case says is bench-report.ts.
-import type { BenchResult, MachineLimits } from '../contract/runtime';
+import type { BenchResult, MachineLimits, Mesh } from '../contract/runtime';
 import type { Engine, ModelRef } from '../app';
 import { summarise, words, type BenchCase, type BenchRow } from './bench-report';
 import { modelRef, precisionOf, showLoading, withEngine } from './engine';
@@ -14,6 +14,7 @@ export interface BenchOptions {
   threads?: number;
   kv?: 'f16' | 'q8';
   device?: string;
+  mesh?: Mesh;
   exact?: boolean;
   json?: boolean;
   dataDir?: string;
@@ -23,9 +24,9 @@ export interface BenchOptions {
 const WARM_UP: BenchCase = { prefill: 64, decode: 4, sequences: 1 };
 
 export async function bench(model: string, options: BenchOptions, io: Io): Promise<void> {
-  const { threads, kv, device, exact, dataDir } = options;
+  const { threads, kv, device, mesh, exact, dataDir } = options;
   await withEngine(
-    { load: { precision: precisionOf(exact), threads, kvType: kv, device }, dataDir },
+    { load: { precision: precisionOf(exact), threads, kvType: kv, device: device ?? (mesh && 'cpu'), mesh }, dataDir },
     async (engine) => {
       const ref = await modelRef(engine, model);
       const done = showLoading(engine, io);

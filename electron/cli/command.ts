@@ -9,6 +9,7 @@ import { doctor } from './doctor';
 import { load, ps, unload } from './load';
 import { logits } from './logits';
 import { ls } from './ls';
+import { meshOf } from './mesh';
 import { pull } from './pull';
 import { processIo, report, type Io } from './report';
 import { rm } from './rm';
@@ -80,6 +81,7 @@ function addRun(program: Command, io: Io, done: Done): void {
     .option('--threads <n>', 'threads of the processor', count)
     .addOption(kvType())
     .addOption(onDevice('cpu, or an id of `hearth devices` (default: as the settings say); runs in this process'))
+    .addOption(onMesh())
     .option('--exact', 'compute in 32-bit floats')
     .option('--json', 'one JSON object: text, reasoning, tokens, finish_reason, usage, timings')
     .addOption(dataDir())
@@ -94,6 +96,7 @@ function addLogits(program: Command, io: Io): void {
     .requiredOption('--tokens <file>', 'JSON array of token ids')
     .option('--exact', 'compute in 32-bit floats')
     .addOption(onDevice('cpu, reference, or an id of `hearth devices` (default: cpu)', ['cpu', 'reference']))
+    .addOption(onMesh())
     .option('--threads <n>', 'threads of the processor', count)
     .addOption(kvType())
     .option('--prefill-chunk <n>', 'most tokens read in one step', count)
@@ -112,6 +115,7 @@ function addBench(program: Command, io: Io): void {
     .option('--threads <n>', 'threads of the processor', count)
     .addOption(kvType())
     .addOption(onDevice('cpu, or an id of `hearth devices` (default: as the settings say)'))
+    .addOption(onMesh())
     .option('--exact', 'compute in 32-bit floats')
     .option('--json', 'one JSON object')
     .addOption(dataDir())
@@ -218,6 +222,16 @@ function onDevice(description: string, others: readonly string[] = ['cpu']): Opt
   return new Option('--device <device>', description).argParser((text) => {
     if (others.includes(text) || /^vulkan:[0-9a-f]{32}$/.test(text)) return text;
     throw new InvalidArgumentError('It must be a device that `hearth devices` lists.');
+  });
+}
+
+function onMesh(): Option {
+  const description =
+    'several devices that share it: tensor:ID=SHARE,… or layers:ID=LAYERS,…+LAYERS-WITH-EXPERTS-ON-CPU';
+  return new Option('--mesh <division>', description).argParser((text) => {
+    const division = meshOf(text);
+    if (division) return division;
+    throw new InvalidArgumentError('It must be like tensor:cpu,cpu or layers:vulkan:…=20,cpu=4+0-3.');
   });
 }
 

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { HearthError } from '../contract/errors';
+import type { Mesh } from '../contract/runtime';
 import { modelRef, precisionOf, withEngine } from './engine';
 import { json, type Io } from './report';
 
@@ -9,6 +10,7 @@ export interface LogitsOptions {
   tokens: string;
   exact?: boolean;
   device?: string;
+  mesh?: Mesh;
   threads?: number;
   kv?: 'f16' | 'q8';
   prefillChunk?: number;
@@ -18,8 +20,8 @@ export interface LogitsOptions {
 
 export async function logits(model: string, options: LogitsOptions, io: Io): Promise<void> {
   const tokens = readTokens(options.tokens);
-  const { exact, device = 'cpu', threads, kv, prefillChunk, yarnTruncate, dataDir } = options;
-  const load = { precision: precisionOf(exact), device, threads, kvType: kv, prefillChunk, yarnTruncate };
+  const { exact, device = 'cpu', mesh, threads, kv, prefillChunk, yarnTruncate, dataDir } = options;
+  const load = { precision: precisionOf(exact), device, mesh, threads, kvType: kv, prefillChunk, yarnTruncate };
   await withEngine({ load, dataDir }, async (engine) => {
     const ref = await modelRef(engine, model);
     const result = await engine.supervisor.call(ref, 'logits', { tokens });

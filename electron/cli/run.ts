@@ -5,7 +5,7 @@ import { isPath, runningServer } from '../app';
 import type { Effort } from '../contract/chat';
 import { HearthError } from '../contract/errors';
 import { THOUGHT_TOKENS } from '../contract/own';
-import type { GenerateRequest, GenerationEvent } from '../contract/runtime';
+import type { GenerateRequest, GenerationEvent, Mesh } from '../contract/runtime';
 import { askServer } from './ask-server';
 import { modelRef, precisionOf, showLoading, withEngine } from './engine';
 import { dim, json, type Io } from './report';
@@ -19,6 +19,7 @@ export interface RunOptions {
   threads?: number;
   kv?: 'f16' | 'q8';
   device?: string;
+  mesh?: Mesh;
   exact?: boolean;
   json?: boolean;
   dataDir?: string;
@@ -40,8 +41,8 @@ export async function run(
   signal: AbortSignal,
 ): Promise<number> {
   const printer = new Printer(io, options.json ?? false);
-  const { kv, threads, device } = options;
-  const ownLoad = options.json || options.exact || [kv, threads, device].some((value) => value !== undefined);
+  const { kv, threads, device, mesh } = options;
+  const ownLoad = options.json || options.exact || [kv, threads, device, mesh].some((value) => value !== undefined);
   const server = ownLoad || isPath(model) ? undefined : await runningServer(options.dataDir);
   if (server) {
     const question = { model, prompt, ...options };
@@ -61,9 +62,9 @@ async function inProcess(
   printer: Printer,
   signal: AbortSignal,
 ): Promise<void> {
-  const { exact, threads, kv, device, dataDir } = options;
+  const { exact, threads, kv, device, mesh, dataDir } = options;
   await withEngine(
-    { load: { precision: precisionOf(exact), threads, kvType: kv, device }, dataDir },
+    { load: { precision: precisionOf(exact), threads, kvType: kv, device: device ?? (mesh && 'cpu'), mesh }, dataDir },
     async (engine) => {
       const ref = await modelRef(engine, model);
       const done = showLoading(engine, io);

@@ -7,13 +7,36 @@ import { errorShape } from './errors';
 /** Variables of a child's environment: whom to outlive by no more than seconds (a process id), where the addon is. */
 export const ENVIRONMENT = { parent: 'HEARTH_PARENT', addon: 'HEARTH_ADDON' } as const;
 
+/** 'cpu', 'reference', or the id of a graphics device as `devices` gives it. */
+const deviceId = z.string().regex(/^(cpu|reference|vulkan:[0-9a-f]{32})$/);
+
+/** Several devices, the ranks, that share a model: whole layers in a row, or every layer on all of them. */
+export const mesh = z.object({
+  split: z.enum(['layers', 'tensor']),
+  ranks: z
+    .array(
+      z.object({
+        device: deviceId,
+        /** Of a processor; 0: as the load's. */
+        threads: z.int().min(0).default(0),
+        /** Of the work, beside the others'. */
+        share: z.number().positive().default(1),
+        /** In a row: so many; 0 on every rank: by share. */
+        layers: z.int().min(0).default(0),
+      }),
+    )
+    .min(1)
+    .max(8),
+  /** Layers whose experts the processor has in the machine's memory, beside the ranks. */
+  servedLayers: z.array(z.int().min(0)).default([]),
+});
+export type Mesh = z.infer<typeof mesh>;
+
 export const loadOptions = z.object({
   path: z.string(),
-  /** 'cpu', 'reference', or the id of a graphics device as `devices` gives it. */
-  device: z
-    .string()
-    .regex(/^(cpu|reference|vulkan:[0-9a-f]{32})$/)
-    .default('cpu'),
+  device: deviceId.default('cpu'),
+  /** Instead of `device`. */
+  mesh: mesh.optional(),
   precision: z.enum(['fast', 'exact']).default('fast'),
   /** What keys and values are kept in: q8 is about half of f16. 'auto': f16, and 32-bit floats in exact. */
   kvType: z.enum(['auto', 'f16', 'q8']).default('auto'),

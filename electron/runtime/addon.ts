@@ -135,10 +135,22 @@ export interface NativeDevices {
   notes: string[];
 }
 
+/** Several devices, the ranks, that share a model. */
+export interface NativeMesh {
+  /** 'layers' (default): in a row; 'tensor': every layer on all of them. */
+  split?: 'layers' | 'tensor';
+  /** `share`: of the work, beside the others' (default 1). `layers`: so many; 0 on every rank: by share. */
+  ranks: { device: string; threads?: number; share?: number; layers?: number }[];
+  /** Layers whose experts the processor has in the machine's memory, beside the ranks. */
+  servedLayers?: number[];
+}
+
 export interface NativeLoadOptions {
   modelPath: string;
   /** 'cpu' (default), 'reference', or the id of a graphics device. */
   device?: string;
+  /** Several devices instead of that one. */
+  mesh?: NativeMesh;
   precision?: 'exact' | 'fast';
   /** 'auto' (default): float32 in exact, f16 in fast. Exact refuses the others. */
   kvType?: 'auto' | 'f16' | 'q8';

@@ -133,6 +133,49 @@ std::vector<TokenId> tokens_from(Napi::Value value, const std::string& what) {
   return tokens;
 }
 
+namespace {
+
+constexpr uint32_t most_ranks = 8, most_threads = 1024;
+
+uint32_t threads_from(const Fields& fields) {
+  uint32_t threads = 0;
+  fields.read("threads", threads);
+  if (threads > most_threads) refuse(fields.env(), fields.path("threads"), "at most 1024");
+  return threads;
+}
+
+RankOptions rank_from(Napi::Value value, const std::string& what) {
+  const Fields fields(value, what);
+  RankOptions rank;
+  fields.read("device", rank.device);
+  rank.threads = threads_from(fields);
+  fields.read("share", rank.share);
+  fields.read("layers", rank.layers);
+  return rank;
+}
+
+void read_mesh(Napi::Value value, EngineOptions& options) {
+  const Fields fields(value, "options.mesh");
+  std::string split = "layers";
+  fields.read("split", split);
+  if (split != "layers" && split != "tensor") refuse(value.Env(), fields.path("split"), "'layers' or 'tensor'");
+  options.split = split == "tensor" ? RankSplit::tensor : RankSplit::layers;
+  std::vector<TokenId> served;
+  fields.read("servedLayers", served);
+  for (TokenId layer : served) {
+    if (layer < 0) refuse(value.Env(), fields.path("servedLayers"), "numbers of layers");
+    options.served_layers.push_back(static_cast<uint32_t>(layer));
+  }
+  const Napi::Value ranks = fields.get("ranks");
+  const uint32_t count = ranks.IsArray() ? ranks.As<Napi::Array>().Length() : 0;
+  if (count == 0 || count > most_ranks) refuse(value.Env(), fields.path("ranks"), "an array of 1 to 8 ranks");
+  for (uint32_t i = 0; i < count; ++i) {
+    options.ranks.push_back(rank_from(ranks.As<Napi::Array>().Get(i), fields.path("ranks") + "[" + std::to_string(i) + "]"));
+  }
+}
+
+}  // namespace
+
 EngineOptions engine_options(Napi::Value value) {
   const Fields fields(value, "options");
   EngineOptions options;
@@ -147,8 +190,8 @@ EngineOptions engine_options(Napi::Value value) {
   fields.read("kvType", kv);
   if (kv != "auto" && kv != "f16" && kv != "q8") refuse(value.Env(), "options.kvType", "'auto', 'f16' or 'q8'");
   options.kv_type = kv == "f16" ? KvType::f16 : kv == "q8" ? KvType::q8 : KvType::automatic;
-  fields.read("threads", options.threads);
-  if (options.threads > 1024) refuse(value.Env(), "options.threads", "at most 1024");
+  options.threads = threads_from(fields);
+  if (fields.has("mesh")) read_mesh(fields.get("mesh"), options);
   fields.read("context", options.context);
   fields.read("kvBytes", options.kv_bytes);
   fields.read("prefillChunk", options.prefill_chunk);

@@ -28,6 +28,7 @@ class Fields {
   bool has(const char* key) const;
   Napi::Value get(const char* key) const { return object_.Get(key); }
   std::string path(const char* key) const { return what_ + "." + key; }
+  Napi::Env env() const { return object_.Env(); }
 
  private:
   double integer(const char* key, double least, double most) const;

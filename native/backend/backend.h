@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "backend/comm.h"
 #include "backend/ops.h"
 #include "backend/rope.h"
 #include "backend/step_inputs.h"
@@ -33,9 +34,10 @@ class Ticket {
   virtual bool wait() = 0;
 };
 
-class Backend {
+/// What runs steps and keeps their keys and values: one backend, or several that share a model (mesh/). All that an engine sees.
+class StepDevice {
  public:
-  virtual ~Backend() = default;
+  virtual ~StepDevice() = default;
 
   /// e.g. "reference", "cpu/avx512"
   virtual std::string name() const = 0;
@@ -45,34 +47,21 @@ class Backend {
   /// What keys and values are kept in; never `automatic`.
   virtual KvType kv_type() const = 0;
 
-  // Set-up, before the first submit. The views must outlive the backend where it says that it maps (cpu, reference).
-  virtual WeightRef add_weight(const Matrix& matrix) = 0;
-  virtual VectorRef add_vector(const Vector& vector) = 0;
-  virtual RopeRef add_rope(const RopeTable& table) = 0;
-  virtual Buffer add_buffer(std::string_view name, uint32_t cols, uint32_t max_rows) = 0;
-  virtual Buffer add_routes(uint32_t k, uint32_t max_rows) = 0;
-
-  /// Bytes of one block of this shape in this backend's KV type.
-  virtual uint64_t kv_block_bytes(const KvShape& shape) const = 0;
-  /// Sets the shape once; then grows or shrinks the pool to `blocks` (shrinking frees the highest ids, which must be unused).
-  /// New blocks are zero. Throws Error{out_of_ram | out_of_vram}.
-  virtual void set_kv_shape(const KvShape& shape) = 0;
+  /// Grows or shrinks the pool to `blocks` (shrinking frees the highest ids, which must be unused). New blocks are zero.
+  /// Throws Error{out_of_ram | out_of_vram}.
   virtual void resize_kv(uint32_t blocks) = 0;
-  /// Copies the kv_block_bytes() of one block out or in, as this backend lays them out: the bytes mean something only to a
-  /// backend of the same name, precision and KV type. Not while a ticket is in flight. An id beyond the pool is
-  /// Error{internal}.
+  /// Copies the bytes of one block out or in, as this device lays them out: they mean something only to one of the same name,
+  /// precision and KV type. Not while a ticket is in flight. An id beyond the pool is Error{internal}.
   virtual void read_kv_block(uint32_t block, std::byte* out) = 0;
   virtual void write_kv_block(uint32_t block, const std::byte* in) = 0;
 
   /// Runs `ops` in order over `inputs` (both are copied or consumed before return). When `abandon` becomes true the
-  /// backend stops at the next op or submission boundary and wait() returns false; buffers are then undefined, KV of
+  /// device stops at the next op or submission boundary and wait() returns false; buffers are then undefined, KV of
   /// positions not yet committed too.
   virtual std::unique_ptr<Ticket> submit(const OpList& ops, const StepInputs& inputs, const std::atomic<bool>* abandon) = 0;
 
   /// Copies rows [first, first + rows) of a buffer out. Only after the ticket that wrote it.
   virtual void read(Buffer buffer, uint32_t first, uint32_t rows, float* out) = 0;
-  /// Routing of the last step for tests and statistics: experts [rows * k], weights [rows * k].
-  virtual void read_routes(Buffer routes, uint32_t rows, int32_t* experts, float* weights) = 0;
 
   virtual uint64_t scratch_bytes() const = 0;
   /// Taken of a device's own memory, all together; 0 where that is the process's.
@@ -80,14 +69,35 @@ class Backend {
   /// Device memory in use beyond what its driver grants this process by now: so much has gone to the machine's memory, and everything is
   /// slower. From any thread.
   virtual uint64_t over_budget() const { return 0; }
-  /// Bytes that KV may still take, where they are not the machine's own memory.
-  virtual std::optional<uint64_t> memory_free() const { return std::nullopt; }
 
   /// Runs body(thread, item) for every item < count on the threads that are idle between two steps. body must not throw.
   virtual uint32_t threads() const { return 1; }
   virtual void for_each(uint32_t count, const std::function<void(uint32_t thread, uint32_t item)>& body) {
     for (uint32_t item = 0; item < count; ++item) body(0, item);
   }
+};
+
+/// One device, with what a model is put together from.
+class Backend : public StepDevice {
+ public:
+  // Set-up, before the first submit. The views must outlive the backend where it says that it maps (cpu, reference).
+  virtual WeightRef add_weight(const Matrix& matrix) = 0;
+  virtual VectorRef add_vector(const Vector& vector) = 0;
+  virtual RopeRef add_rope(const RopeTable& table) = 0;
+  virtual Buffer add_buffer(std::string_view name, uint32_t cols, uint32_t max_rows) = 0;
+  virtual Buffer add_routes(uint32_t k, uint32_t max_rows) = 0;
+  /// Makes this backend one rank of several: `comm` performs the ops between them, and outlives the backend's last step.
+  virtual void set_comm(Comm* comm) = 0;
+
+  /// Bytes of one block of this shape in this backend's KV type.
+  virtual uint64_t kv_block_bytes(const KvShape& shape) const = 0;
+  /// Once, before resize_kv.
+  virtual void set_kv_shape(const KvShape& shape) = 0;
+  /// Bytes that KV may still take, where they are not the machine's own memory.
+  virtual std::optional<uint64_t> memory_free() const { return std::nullopt; }
+
+  /// Routing of the last step for tests and statistics: experts [rows * k], weights [rows * k].
+  virtual void read_routes(Buffer routes, uint32_t rows, int32_t* experts, float* weights) = 0;
 };
 
 struct CpuOptions {

@@ -141,12 +141,26 @@ class Checker {
     need(data(o.out).cols == m.rows, "wrong width of the logits");
     return write(o.out, read(o.x), m.rows);
   }
-  OpRows one(const AllReduce&) { return refuse(); }
-  OpRows one(const Send&) { return refuse(); }
-  OpRows one(const Recv&) { return refuse(); }
-  OpRows refuse() {
-    need(false, "there is no other rank");
+  OpRows one(const Clear& o) { return write(o.x, {in_.rows(), false}, data(o.x).cols); }
+  OpRows one(const AllReduce& o) { return between(o.x); }
+  OpRows one(const Send& o) { return between(o.x); }
+  OpRows one(const Recv& o) {
+    need(res_.comm(), "there is no other rank");
+    return o.add ? between(o.x) : write(o.x, {in_.rows(), false}, data(o.x).cols);
+  }
+  OpRows one(const ShareRoutes& o) {
+    need(res_.comm() && res_.buffer(o.routes).k > 0, "no routes, or no other rank");
+    return read(o.routes);
+  }
+  OpRows one(const OnRank&) {
+    need(false, "a list for several ranks");
     return {};
+  }
+  /// Values that go to other ranks, where rows must mean the same.
+  OpRows between(Buffer x) const {
+    data(x);
+    need(res_.comm(), "there is no other rank");
+    return read(x);
   }
 
   void experts(Buffer routes, uint32_t count) {

@@ -30,9 +30,12 @@ std::string_view name(const Op& op) {
                         [](const ExpertsDown&) { return "experts_down"; },
                         [](const SelectRows&) { return "select_rows"; },
                         [](const Logits&) { return "logits"; },
+                        [](const Clear&) { return "clear"; },
                         [](const AllReduce&) { return "all_reduce"; },
                         [](const Send&) { return "send"; },
                         [](const Recv&) { return "recv"; },
+                        [](const ShareRoutes&) { return "share_routes"; },
+                        [](const OnRank&) { return "on_rank"; },
                     },
                     op);
 }
@@ -58,9 +61,12 @@ std::vector<Access> accesses(const Op& op) {
           },
           [](const SelectRows& o) { return List{reads(o.x), writes(o.out)}; },
           [](const Logits& o) { return List{reads(o.x), writes(o.out)}; },
+          [](const Clear& o) { return List{writes(o.x)}; },
           [](const AllReduce& o) { return List{reads(o.x), writes(o.x)}; },
           [](const Send& o) { return List{reads(o.x)}; },
-          [](const Recv& o) { return List{writes(o.x)}; },
+          [](const Recv& o) { return o.add ? List{reads(o.x), writes(o.x)} : List{writes(o.x)}; },
+          [](const ShareRoutes& o) { return List{reads(o.routes), writes(o.routes)}; },
+          [](const OnRank&) { return List{}; },
       },
       op);
 }

@@ -75,15 +75,24 @@ struct SelectRows { Buffer x; Buffer out; };
 /// logits = W.x
 struct Logits { Buffer x; WeightRef w; Buffer out; };
 
-// Between ranks (see comm.h for who performs them).
+/// x = 0: what a rank adds to is a part of a sum whose rest lies elsewhere.
+struct Clear { Buffer x; };
 
-/// x = sum over ranks of x, in rank order. With one rank it is never recorded.
+// Between ranks (comm.h performs them). With one rank none is recorded.
+
+/// x = sum over ranks of x, in rank order: all have the same bytes then.
 struct AllReduce { Buffer x; };
 struct Send { Buffer x; uint32_t to_rank; };
-struct Recv { Buffer x; uint32_t from_rank; };
+/// x = what that rank sent, or x += it.
+struct Recv { Buffer x; uint32_t from_rank; bool add = false; };
+/// Every rank goes on with rank 0's choice of experts: devices of unlike kinds round differently, and a tie may fall either way.
+struct ShareRoutes { Buffer routes; };
+
+/// Begins the part of a rank in a list for several (mesh/); no single device takes it.
+struct OnRank { uint32_t rank; };
 
 using Op = std::variant<Embed, Norm, QkvRopeStore, Attention, LinearResidual, Router, GateUp, ExpertsGateUp, ExpertsDown,
-                        SelectRows, Logits, AllReduce, Send, Recv>;
+                        SelectRows, Logits, Clear, AllReduce, Send, Recv, ShareRoutes, OnRank>;
 using OpList = std::vector<Op>;
 
 /// One thing that an op touches: an activation buffer, or the KV of one layer.

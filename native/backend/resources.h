@@ -50,6 +50,9 @@ class Resources {
   void read_routes(Buffer ref, uint32_t rows, int32_t* experts, float* weights) const;
   uint64_t buffer_bytes() const;
   size_t buffers() const { return buffers_.size(); }
+  /// Who performs the ops between ranks; nullptr: there is one rank.
+  void set_comm(Comm* comm) { comm_ = comm; }
+  Comm* comm() const { return comm_; }
   size_t ropes() const { return ropes_.size(); }
 
  private:
@@ -58,6 +61,7 @@ class Resources {
   std::vector<Vector> vectors_;
   std::vector<RopeTable> ropes_;
   std::vector<BufferState> buffers_;
+  Comm* comm_ = nullptr;
 };
 
 /// Rows that an op works on; `selected`: they are StepInputs::output_rows rather than all rows.

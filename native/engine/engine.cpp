@@ -3,23 +3,19 @@
 #include "hearth/engine.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <thread>
 
-#include "backend/backend.h"
-#include "backend/vulkan/vulkan.h"
-#include "engine/devices.h"
 #include "engine/kv_plan.h"
 #include "engine/mailbox.h"
 #include "engine/memory_plan.h"
 #include "engine/model_cost.h"
+#include "engine/placed_model.h"
 #include "engine/step_loop.h"
 #include "hearth/probe.h"
 #include "model/mapped_file.h"
 #include "model/model_file.h"
-#include "model/transformer.h"
 
 namespace hearth {
 namespace {
@@ -50,24 +46,6 @@ class Deadline {
   std::thread thread_;
 };
 
-std::unique_ptr<Backend> make_backend(const EngineOptions& options) {
-  const bool full = options.kv_type == KvType::automatic || options.kv_type == KvType::f32;
-  if (options.precision == Precision::exact && !full) {
-    throw Error(ErrorCode::invalid_request, "Exact precision keeps keys and values in float32. Leave their type out, or use fast precision.");
-  }
-  if (options.device == "reference") return make_reference_backend(options.kv_type);
-  if (options.device == "cpu") return make_cpu_backend({options.precision, options.threads, "", options.kv_type});
-  if (options.device.rfind("vulkan", 0) == 0) {
-    VulkanOptions vulkan;
-    vulkan.device = options.device, vulkan.precision = options.precision, vulkan.kv_type = options.kv_type;
-    vulkan.cache_folder = options.kernel_cache_path;
-    const char* folder = std::getenv("HEARTH_VULKAN_CACHE");
-    if (vulkan.cache_folder.empty() && folder) vulkan.cache_folder = folder;
-    return make_vulkan_backend(vulkan);
-  }
-  throw Error(ErrorCode::invalid_request, "There is no device '" + options.device + "'.");
-}
-
 void check_tokens(const std::vector<TokenId>& tokens, uint32_t vocabulary, const char* what) {
   for (TokenId token : tokens) {
     if (token < 0 || static_cast<uint32_t>(token) >= vocabulary) {
@@ -84,17 +62,12 @@ class LoadedEngine final : public Engine {
     step(0.0, "open");
     file_ = open_model(options.model_path, {options.yarn_truncate, false, true});
     step(0.02, "weights");
-    backend_ = make_backend(options);
+    model_ = std::make_unique<PlacedModel>(options, file_, block_size);
     const SchedulerLimits limits = scheduler_limits(options, file_.spec);
-    const KvShape shape = Transformer::kv_shape(file_.spec, block_size);
-    const uint64_t block_bytes = backend_->kv_block_bytes(shape);
-    const KvPlan plan =
-        plan_kv(limits, {block_bytes, file_.spec.context, options.context, options.kv_bytes, backend_->memory_free().value_or(this_cpu().memory_free)});
-    transformer_ = std::make_unique<Transformer>(
-        file_.spec, file_.weights, *backend_,
-        TransformerLimits{limits.prefill_rows + limits.max_sequences + limits.draft_rows, limits.output_rows, plan.context},
-        [this](double part) { step(0.02 + 0.88 * part, "weights"); });
-    backend_->set_kv_shape(shape);
+    const uint64_t block_bytes = model_->kv_block_bytes();
+    const KvPlan plan = plan_kv(limits, {block_bytes, file_.spec.context, options.context, options.kv_bytes, model_->kv_memory_free()});
+    model_->load({limits.prefill_rows + limits.max_sequences + limits.draft_rows, limits.output_rows, plan.context},
+                 [this](double part) { step(0.02 + 0.88 * part, "weights"); });
     make_loop(options, limits, plan, block_bytes);
     step(0.9, "warmup");
     loop_->warm_up(Deadline(warm_up_limit, cancel).passed());
@@ -108,7 +81,7 @@ class LoadedEngine final : public Engine {
 
   const ModelInfo& model() const override { return file_.info; }
   uint32_t context() const override { return context_; }
-  std::string kernels() const override { return backend_->name(); }
+  std::string kernels() const override { return model_->device().name(); }
 
   void submit(Request request) override {
     check_tokens(request.prompt, vocabulary(), "The prompt");
@@ -146,7 +119,7 @@ class LoadedEngine final : public Engine {
 
   EngineStats stats() const override {
     EngineStats stats = loop_->stats();
-    stats.spilled_bytes = std::min(stats.device_bytes, backend_->over_budget());
+    stats.spilled_bytes = std::min(stats.device_bytes, model_->device().over_budget());
     stats.weight_bytes = file_.info.file_bytes;
     return stats;
   }
@@ -168,7 +141,7 @@ class LoadedEngine final : public Engine {
 
   void make_loop(const EngineOptions& options, const SchedulerLimits& limits, const KvPlan& plan, uint64_t block_bytes) {
     context_ = plan.context;
-    runner_ = std::make_unique<StepRunner>(*backend_, *transformer_, static_cast<uint32_t>(limits.groups.size()), vocabulary(),
+    runner_ = std::make_unique<StepRunner>(model_->device(), model_->lists(), static_cast<uint32_t>(limits.groups.size()), vocabulary(),
                                            [this] { check_whole(file_); });
     LoopOptions loop;
     loop.limits = limits;
@@ -187,7 +160,7 @@ class LoadedEngine final : public Engine {
       loop.tiers.disk_bytes = options.disk_cache_bytes;
     }
     loop.cache_salt = cache_salt(options, block_bytes);
-    loop_ = std::make_unique<StepLoop>(loop, *backend_, *runner_, mailbox_);
+    loop_ = std::make_unique<StepLoop>(loop, model_->device(), *runner_, mailbox_);
   }
 
   /// Bytes of KV are a function of the tokens and of these.
@@ -196,10 +169,10 @@ class LoadedEngine final : public Engine {
     const bool long_rope = std::any_of(file_.spec.layers.begin(), file_.spec.layers.end(), [this](const LayerSpec& layer) {
       return !layer.attention.rope.long_divisors.empty() && context_ > layer.attention.rope.short_context;
     });
-    return "v1 " + file_.info.model_id + files_as_they_are() + ' ' + backend_->name() + ' ' + engine_build() + ' ' +
-           (backend_->precision() == Precision::exact ? "exact" : "fast") + (options.yarn_truncate ? " yarn_truncate" : "") +
+    return "v1 " + file_.info.model_id + files_as_they_are() + ' ' + model_->device().name() + model_->layout() + ' ' + engine_build() + ' ' +
+           (model_->device().precision() == Precision::exact ? "exact" : "fast") + (options.yarn_truncate ? " yarn_truncate" : "") +
            (long_rope ? " long_rope " : " ") +
-           std::to_string(block_size) + ' ' + std::to_string(block_bytes) + ' ' + std::to_string(static_cast<int>(backend_->kv_type()));
+           std::to_string(block_size) + ' ' + std::to_string(block_bytes) + ' ' + std::to_string(static_cast<int>(model_->device().kv_type()));
   }
 
   /// The model's id samples its files: an edit in place between two samples shows only here.
@@ -225,8 +198,7 @@ class LoadedEngine final : public Engine {
   LoadProgress progress_;
   const std::atomic<bool>* cancel_;
   ModelFile file_;  // first: the backend reads its mappings to the end
-  std::unique_ptr<Backend> backend_;
-  std::unique_ptr<Transformer> transformer_;
+  std::unique_ptr<PlacedModel> model_;
   std::unique_ptr<StepRunner> runner_;
   Mailbox mailbox_;
   std::unique_ptr<StepLoop> loop_;

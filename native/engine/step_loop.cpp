@@ -17,11 +17,11 @@ constexpr auto flush_limit = std::chrono::milliseconds(120);  // for the disk, w
 
 }  // namespace
 
-StepLoop::StepLoop(const LoopOptions& options, Backend& backend, StepRunner& runner, Mailbox& mailbox)
-    : options_(options), backend_(backend), runner_(runner), mailbox_(mailbox),
+StepLoop::StepLoop(const LoopOptions& options, StepDevice& device, StepRunner& runner, Mailbox& mailbox)
+    : options_(options), device_(device), runner_(runner), mailbox_(mailbox),
       pool_(options.blocks, options.slab, [this](uint32_t blocks) {
         try {
-          backend_.resize_kv(blocks);
+          device_.resize_kv(blocks);
           return true;
         } catch (const Error&) {
           return false;  // the pool stays as it is; requests wait, or end when nobody can make room
@@ -30,9 +30,9 @@ StepLoop::StepLoop(const LoopOptions& options, Backend& backend, StepRunner& run
         }
       }),
       cache_(pool_, options.limits.groups),
-      mover_(options.tiers, pool_, cache_, [this](uint32_t block, std::byte* out) { backend_.read_kv_block(block, out); },
-             [this](uint32_t block, const std::byte* in) { backend_.write_kv_block(block, in); }, [this] { mailbox_.nudge(); }),
-      scratch_(backend.threads()), cost_(options.cost) {}
+      mover_(options.tiers, pool_, cache_, [this](uint32_t block, std::byte* out) { device_.read_kv_block(block, out); },
+             [this](uint32_t block, const std::byte* in) { device_.write_kv_block(block, in); }, [this] { mailbox_.nudge(); }),
+      scratch_(device.threads()), cost_(options.cost) {}
 
 void StepLoop::run() {
   bool idle = true;
@@ -365,8 +365,8 @@ void StepLoop::publish() {
     stats_.blocks_stored = mover_.stored();
     stats_.host_cache_bytes = mover_.host_bytes();
     stats_.disk_cache_bytes = mover_.disk_bytes();
-    stats_.scratch_bytes = backend_.scratch_bytes();
-    stats_.device_bytes = backend_.device_bytes();
+    stats_.scratch_bytes = device_.scratch_bytes();
+    stats_.device_bytes = device_.device_bytes();
     stats_.prefill_tps = prefill_rate_.per_second();
     stats_.decode_tps = decode_rate_.per_second();
   }

@@ -36,7 +36,7 @@ struct LoopOptions {
 
 class StepLoop {
  public:
-  StepLoop(const LoopOptions& options, Backend& backend, StepRunner& runner, Mailbox& mailbox);
+  StepLoop(const LoopOptions& options, StepDevice& device, StepRunner& runner, Mailbox& mailbox);
 
   /// Runs until the mailbox says stop.
   void run();
@@ -81,7 +81,7 @@ class StepLoop {
   const LiveRequest& live(RequestId serial) const { return live_.at(serial); }
 
   const LoopOptions options_;
-  Backend& backend_;
+  StepDevice& device_;
   StepRunner& runner_;
   Mailbox& mailbox_;
   BlockPool pool_;

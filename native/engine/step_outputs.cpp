@@ -19,7 +19,7 @@ void StepLoop::absorb(const std::vector<PlannedRows>& rows) {
     if (each.drafts == 0) commit(*lives.back());
   }
   std::vector<std::vector<SerialEvent>> events(rows.size());
-  backend_.for_each(static_cast<uint32_t>(rows.size()), [&](uint32_t thread, uint32_t i) {
+  device_.for_each(static_cast<uint32_t>(rows.size()), [&](uint32_t thread, uint32_t i) {
     try {
       read_outputs(*lives[i], rows[i], first_output[i], events[i], scratch_[thread]);
     } catch (const Error& error) {

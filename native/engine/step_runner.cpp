@@ -26,19 +26,17 @@ StepInputs make_step_inputs(const std::vector<StepRows>& rows, uint32_t groups) 
   return inputs;
 }
 
-StepRunner::StepRunner(Backend& backend, const Transformer& transformer, uint32_t groups, uint32_t vocabulary,
-                       std::function<void()> check)
-    : backend_(backend), transformer_(transformer), groups_(groups), vocabulary_(vocabulary), check_(std::move(check)),
-      with_logits_(transformer.record(StepTail::logits)), kv_only_(transformer.record(StepTail::kv_only)) {}
+StepRunner::StepRunner(StepDevice& device, StepLists lists, uint32_t groups, uint32_t vocabulary, std::function<void()> check)
+    : device_(device), lists_(std::move(lists)), groups_(groups), vocabulary_(vocabulary), check_(std::move(check)) {}
 
 bool StepRunner::run(const std::vector<StepRows>& rows, const std::atomic<bool>* abandon) {
   const StepInputs inputs = make_step_inputs(rows, groups_);
   const auto outputs = static_cast<uint32_t>(inputs.output_rows.size());
-  if (!backend_.submit(outputs > 0 ? with_logits_ : kv_only_, inputs, abandon)->wait()) return false;
+  if (!device_.submit(outputs > 0 ? lists_.with_logits : lists_.kv_only, inputs, abandon)->wait()) return false;
   if (check_) check_();
   if (outputs > 0) {
     logits_.resize(size_t(outputs) * vocabulary_);
-    backend_.read(transformer_.logits(), 0, outputs, logits_.data());
+    device_.read(lists_.logits, 0, outputs, logits_.data());
   }
   return true;
 }

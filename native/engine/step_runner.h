@@ -1,4 +1,4 @@
-// Runs planned rows on the backend: builds StepInputs from tokens and block tables, submits, and hands out logits.
+// Runs planned rows on the device: builds StepInputs from tokens and block tables, submits, and hands out logits.
 // It knows sequences of tokens; it knows nothing of requests, sampling or events.
 #pragma once
 
@@ -9,7 +9,6 @@
 
 #include "backend/backend.h"
 #include "cache/sequence_kv.h"
-#include "model/transformer.h"
 
 namespace hearth {
 
@@ -25,24 +24,29 @@ struct StepRows {
 /// A pure function: the inputs of a step over these rows.
 StepInputs make_step_inputs(const std::vector<StepRows>& rows, uint32_t groups);
 
+/// The op lists of a model on its device, for any rows.
+struct StepLists {
+  OpList with_logits, kv_only;
+  Buffer logits;
+};
+
 class StepRunner {
  public:
   /// `check` throws when the weights were not what they should be (a mapped file that shrank): called after every step,
   /// before its results are used.
-  StepRunner(Backend& backend, const Transformer& transformer, uint32_t groups, uint32_t vocabulary,
+  StepRunner(StepDevice& device, StepLists lists, uint32_t groups, uint32_t vocabulary,
              std::function<void()> check = {});
 
-  /// False: given up because `abandon` became true. Errors of the backend are thrown.
+  /// False: given up because `abandon` became true. Errors of the device are thrown.
   bool run(const std::vector<StepRows>& rows, const std::atomic<bool>* abandon);
   /// Logits of the last step's n-th output row, in the order of its rows.
   const float* logits(uint32_t n) const { return logits_.data() + size_t(n) * vocabulary_; }
 
  private:
-  Backend& backend_;
-  const Transformer& transformer_;
+  StepDevice& device_;
+  const StepLists lists_;
   uint32_t groups_, vocabulary_;
   std::function<void()> check_;
-  OpList with_logits_, kv_only_;
   std::vector<float> logits_;
 };
 

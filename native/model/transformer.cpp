@@ -1,7 +1,7 @@
 // Implements the forward pass: binding of weights first, then the page that a paper would print.
 #include "model/transformer.h"
 
-#include "hearth/error.h"
+#include <algorithm>
 
 namespace hearth {
 namespace {
@@ -12,29 +12,47 @@ VectorRef vector_or_none(Backend& backend, const Vector& v) { return v.empty() ?
 }  // namespace
 
 Transformer::Transformer(const ModelSpec& spec, const ModelWeights& weights, Backend& backend, TransformerLimits limits,
-                         const std::function<void(double)>& progress)
-    : spec_(spec), backend_(backend), context_(limits.context) {
-  const uint32_t rows = limits.rows;
-  residual_ = backend.add_buffer("residual", spec.hidden, rows);
-  normed_ = backend.add_buffer("normed", spec.hidden, rows);
-  query_ = backend.add_buffer("query", spec.heads * spec.head_dim, rows);
-  attended_ = backend.add_buffer("attended", spec.heads * spec.head_dim, rows);
-  selected_ = backend.add_buffer("selected", spec.hidden, limits.output_rows);
-  final_ = backend.add_buffer("final", spec.hidden, limits.output_rows);
-  logits_ = backend.add_buffer("logits", spec.vocabulary, limits.output_rows);
+                         const Progress& progress)
+    : Transformer(spec, weights, whole_model(spec), backend, limits, progress) {}
 
-  embedding_ = backend.add_weight(weights.embedding);
-  for (size_t i = 0; i < spec.layers.size(); ++i) {
-    if (progress) progress(double(i) / double(spec.layers.size()));
-    layers_.push_back(bind(spec.layers[i], weights.layers.at(i), rows));
+Transformer::Transformer(const ModelSpec& spec, const ModelWeights& weights, const ModelPart& part, Backend& backend,
+                         TransformerLimits limits, const Progress& progress)
+    : spec_(cut_spec(spec, part)), part_(part), model_layers_(spec.layers.size()), backend_(backend), context_(limits.context) {
+  add_buffers(limits);
+  if (part.embeds) embedding_ = backend.add_weight(weights.embedding);
+  for (size_t i = 0; i < part.layers.size(); ++i) {
+    if (progress) progress(double(i) / double(part.layers.size()));
+    layers_.push_back(bind(i, cut_layer(spec, weights, part, i), limits.rows));
   }
-  output_norm_ = backend.add_vector(weights.output_norm);
-  output_ = backend.add_weight(weights.output);
+  if (part.ends) {
+    output_norm_ = backend.add_vector(weights.output_norm);
+    output_ = backend.add_weight(cut_rows(weights.output, part.vocabulary));
+  }
   if (progress) progress(1.0);
 }
 
-Transformer::Layer Transformer::bind(const LayerSpec& spec, const LayerWeights& w, uint32_t rows) {
+/// Those that no op of this part names are left out: a device's memory is taken at once.
+void Transformer::add_buffers(const TransformerLimits& limits) {
+  residual_ = backend_.add_buffer("residual", spec_.hidden, limits.rows);
+  normed_ = backend_.add_buffer("normed", spec_.hidden, limits.rows);
+  if (std::ranges::any_of(part_.layers, &LayerPart::attention)) {
+    query_ = backend_.add_buffer("query", spec_.heads * spec_.head_dim, limits.rows);
+    attended_ = backend_.add_buffer("attended", spec_.heads * spec_.head_dim, limits.rows);
+  }
+  if (!part_.ends) return;
+  selected_ = backend_.add_buffer("selected", spec_.hidden, limits.output_rows);
+  final_ = backend_.add_buffer("final", spec_.hidden, limits.output_rows);
+  logits_ = backend_.add_buffer("logits", spec_.vocabulary, limits.output_rows);
+}
+
+Transformer::Layer Transformer::bind(size_t i, const LayerWeights& w, uint32_t rows) {
   Layer layer;
+  if (part_.layers[i].attention) bind_attention(layer, spec_.layers[i].attention, w);
+  if (part_.layers[i].mlp) bind_mlp(layer, spec_.layers[i].mlp, w, rows);
+  return layer;
+}
+
+void Transformer::bind_attention(Layer& layer, const AttentionSpec& spec, const LayerWeights& w) {
   layer.attention_norm = backend_.add_vector(w.attention_norm);
   layer.attention_post_norm = vector_or_none(backend_, w.attention_post_norm);
   layer.mlp_post_norm = vector_or_none(backend_, w.mlp_post_norm);
@@ -46,11 +64,14 @@ Transformer::Layer Transformer::bind(const LayerSpec& spec, const LayerWeights& 
   layer.q_bias = vector_or_none(backend_, w.q_bias);
   layer.k_bias = vector_or_none(backend_, w.k_bias);
   layer.v_bias = vector_or_none(backend_, w.v_bias);
-  layer.rope = bind_rope(spec.attention.rope);
+  layer.rope = bind_rope(spec.rope);
   layer.sinks = vector_or_none(backend_, w.sinks);
   layer.o = backend_.add_weight(w.o);
   layer.o_bias = vector_or_none(backend_, w.o_bias);
   layer.mlp_norm = backend_.add_vector(w.mlp_norm);
+}
+
+void Transformer::bind_mlp(Layer& layer, const MlpSpec& spec, const LayerWeights& w, uint32_t rows) {
   layer.router = weight_or_none(backend_, w.router);
   layer.router_bias = vector_or_none(backend_, w.router_bias);
   layer.gate = backend_.add_weight(w.gate);
@@ -59,10 +80,9 @@ Transformer::Layer Transformer::bind(const LayerSpec& spec, const LayerWeights& 
   layer.gate_bias = vector_or_none(backend_, w.gate_bias);
   layer.up_bias = vector_or_none(backend_, w.up_bias);
   layer.down_bias = vector_or_none(backend_, w.down_bias);
-  if (spec.mlp.kind == MlpKind::moe) layer.routes = backend_.add_routes(spec.mlp.experts_used, rows);
+  if (spec.kind == MlpKind::moe) layer.routes = backend_.add_routes(spec.experts_used, rows);
   // The chosen experts of a row lie side by side.
-  layer.hidden = hidden_buffer(spec.mlp.intermediate * (spec.mlp.kind == MlpKind::moe ? spec.mlp.experts_used : 1), rows);
-  return layer;
+  layer.hidden = hidden_buffer(spec.intermediate * (spec.kind == MlpKind::moe ? spec.experts_used : 1), rows);
 }
 
 Buffer Transformer::hidden_buffer(uint32_t width, uint32_t rows) {
@@ -91,26 +111,42 @@ KvShape Transformer::kv_shape(const ModelSpec& spec, uint32_t block_size) {
   return shape;
 }
 
-OpList Transformer::record(const RankContext& rank, LayerRange layers, StepTail tail) const {
-  if (!rank.alone()) throw Error(ErrorCode::internal, "This build runs a model on one rank only.");
-  const bool whole_end = layers.last == layers_.size();
+OpList Transformer::record(StepTail tail) const {
   OpList ops;
-  if (layers.first == 0) ops.push_back(Embed{embedding_, static_cast<float>(spec_.embedding_scale), residual_});
-  for (uint32_t i = layers.first; i < layers.last; ++i) {
+  begin(ops);
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    const LayerPart& layer = part_.layers[i];
     // Without output rows nothing reads what follows the last layer's keys and values.
-    const bool kv_only = tail == StepTail::kv_only && i + 1 == layers_.size();
-    attention(ops, i, kv_only);
-    if (!kv_only) mlp(ops, i);
+    const bool kv_only = tail == StepTail::kv_only && layer.layer + 1 == model_layers_;
+    if (layer.attention) attention(ops, i, kv_only);
+    if (kv_only) continue;
+    if (layer.attention) mlp(ops, i);
+    else serve(ops, i);
   }
-  if (whole_end && tail == StepTail::logits) {
-    ops.push_back(SelectRows{residual_, selected_});
-    ops.push_back(Norm{selected_, output_norm_, eps(), final_});
-    ops.push_back(Logits{final_, output_, logits_});
-  }
+  if (part_.after) ops.push_back(Send{residual_, *part_.after});
+  if (tail == StepTail::logits) end(ops);
   return ops;
 }
 
-void Transformer::attention(OpList& ops, uint32_t index, bool kv_only) const {
+/// The residual of the first layer here: from the embedding, from whoever has it, or from the rank before.
+void Transformer::begin(OpList& ops) const {
+  if (part_.embeds) ops.push_back(Embed{embedding_, static_cast<float>(spec_.embedding_scale), residual_});
+  if (part_.before) ops.push_back(Recv{residual_, *part_.before});
+  if (!part_.divided) return;
+  if (!part_.embeds) ops.push_back(Clear{residual_});
+  sum_parts(ops);
+}
+
+void Transformer::end(OpList& ops) const {
+  if (part_.output_to) ops.push_back(Send{residual_, *part_.output_to});
+  if (!part_.ends) return;
+  if (part_.output_from) ops.push_back(Recv{residual_, *part_.output_from});
+  ops.push_back(SelectRows{residual_, selected_});
+  ops.push_back(Norm{selected_, output_norm_, eps(), final_});
+  ops.push_back(Logits{final_, output_, logits_});
+}
+
+void Transformer::attention(OpList& ops, size_t index, bool kv_only) const {
   const AttentionSpec& a = spec_.layers[index].attention;
   const Layer& w = layers_[index];
   const uint32_t window = a.kind == AttentionKind::window ? a.window : 0;
@@ -120,26 +156,63 @@ void Transformer::attention(OpList& ops, uint32_t index, bool kv_only) const {
   if (kv_only) return;
   ops.push_back(Attention{query_, w.sinks, a.group, a.layer_in_group, spec_.heads, spec_.kv_heads, spec_.head_dim, window,
                           static_cast<float>(a.scale), attended_});
+  clear_part(ops);
   ops.push_back(LinearResidual{attended_, w.o, w.o_bias, residual_, w.attention_post_norm, eps()});
+  sum_parts(ops);
 }
 
-void Transformer::mlp(OpList& ops, uint32_t index) const {
-  const MlpSpec& m = spec_.layers[index].mlp;
-  const Layer& w = layers_[index];
-  ops.push_back(Norm{residual_, w.mlp_norm, eps(), normed_});
-  if (m.kind == MlpKind::moe) return experts(ops, index);
-  ops.push_back(GateUp{normed_, w.gate, w.up, w.gate_bias, w.up_bias, m.activation, static_cast<float>(m.swiglu_alpha),
-                       static_cast<float>(m.swiglu_limit), w.hidden});
-  ops.push_back(LinearResidual{w.hidden, w.down, w.down_bias, residual_, w.mlp_post_norm, eps()});
+void Transformer::mlp(OpList& ops, size_t index) const {
+  ops.push_back(Norm{residual_, layers_[index].mlp_norm, eps(), normed_});
+  if (!part_.layers[index].mlp) return elsewhere(ops, part_.layers[index]);
+  inner(ops, index);
+  clear_part(ops);
+  outer(ops, index);
+  sum_parts(ops);
 }
 
-void Transformer::experts(OpList& ops, uint32_t index) const {
+/// From the normed rows to the MLP's inner activations.
+void Transformer::inner(OpList& ops, size_t index) const {
   const MlpSpec& m = spec_.layers[index].mlp;
   const Layer& w = layers_[index];
-  ops.push_back(Router{normed_, w.router, w.router_bias, m.experts, m.experts_used, index, w.routes, m.softmax});
-  ops.push_back(ExpertsGateUp{normed_, w.routes, w.gate, w.up, w.gate_bias, w.up_bias, m.experts_used, m.activation,
-                              static_cast<float>(m.swiglu_alpha), static_cast<float>(m.swiglu_limit), w.hidden});
-  ops.push_back(ExpertsDown{w.hidden, w.routes, w.down, w.down_bias, m.experts_used, residual_});
+  const auto alpha = static_cast<float>(m.swiglu_alpha), limit = static_cast<float>(m.swiglu_limit);
+  if (m.kind == MlpKind::dense) {
+    ops.push_back(GateUp{normed_, w.gate, w.up, w.gate_bias, w.up_bias, m.activation, alpha, limit, w.hidden});
+    return;
+  }
+  ops.push_back(Router{normed_, w.router, w.router_bias, m.experts, m.experts_used, part_.layers[index].layer, w.routes, m.softmax});
+  if (part_.share_routes) ops.push_back(ShareRoutes{w.routes});
+  ops.push_back(ExpertsGateUp{normed_, w.routes, w.gate, w.up, w.gate_bias, w.up_bias, m.experts_used, m.activation, alpha, limit, w.hidden});
+}
+
+/// From there to the residual.
+void Transformer::outer(OpList& ops, size_t index) const {
+  const MlpSpec& m = spec_.layers[index].mlp;
+  const Layer& w = layers_[index];
+  if (m.kind == MlpKind::dense) ops.push_back(LinearResidual{w.hidden, w.down, w.down_bias, residual_, w.mlp_post_norm, eps()});
+  else ops.push_back(ExpertsDown{w.hidden, w.routes, w.down, w.down_bias, m.experts_used, residual_});
+}
+
+void Transformer::elsewhere(OpList& ops, const LayerPart& layer) const {
+  ops.push_back(Send{normed_, layer.partner});
+  ops.push_back(Recv{residual_, layer.partner, true});
+}
+
+void Transformer::serve(OpList& ops, size_t index) const {
+  const uint32_t asker = part_.layers[index].partner;
+  ops.push_back(Recv{normed_, asker});
+  inner(ops, index);
+  ops.push_back(Clear{residual_});
+  outer(ops, index);
+  ops.push_back(Send{residual_, asker});
+}
+
+/// What follows adds to nothing where the residual is kept by another rank.
+void Transformer::clear_part(OpList& ops) const {
+  if (part_.divided && !part_.keeps) ops.push_back(Clear{residual_});
+}
+
+void Transformer::sum_parts(OpList& ops) const {
+  if (part_.divided) ops.push_back(AllReduce{residual_});
 }
 
 }  // namespace hearth

@@ -6,15 +6,10 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "backend/comm.h"
 #include "model/model_file.h"
+#include "model/part.h"
 
 namespace hearth {
-
-/// Layers [first, last) of a model.
-struct LayerRange {
-  uint32_t first = 0, last = 0;
-};
 
 /// What a step is for: logits of StepInputs::output_rows, or KV alone (a chunk of a prompt that goes on).
 enum class StepTail { logits, kv_only };
@@ -27,20 +22,24 @@ struct TransformerLimits {
 
 class Transformer {
  public:
+  using Progress = std::function<void(double)>;
+
   /// Hands the model's weights to the backend, in order; `progress` is called with 0..1 and may throw to give up.
   /// The backend and the file behind the weights must outlive this object.
   Transformer(const ModelSpec& spec, const ModelWeights& weights, Backend& backend, TransformerLimits limits,
-              const std::function<void(double)>& progress = {});
+              const Progress& progress = {});
+  /// The same of a part of the model, where the backend is one rank of several.
+  Transformer(const ModelSpec& spec, const ModelWeights& weights, const ModelPart& part, Backend& backend, TransformerLimits limits,
+              const Progress& progress = {});
 
   /// The op list of a step. It holds for any number of rows within the limits, so one per tail is enough.
-  OpList record(const RankContext& rank, LayerRange layers, StepTail tail) const;
-  /// All layers on one rank.
-  OpList record(StepTail tail) const { return record({}, {0, static_cast<uint32_t>(layers_.size())}, tail); }
+  OpList record(StepTail tail) const;
 
   KvShape kv_shape(uint32_t block_size) const { return kv_shape(spec_, block_size); }
   static KvShape kv_shape(const ModelSpec& spec, uint32_t block_size);
-  /// [output rows, vocabulary], after a step with StepTail::logits.
+  /// [output rows, vocabulary], after a step with StepTail::logits; of a part that ends, its columns of them.
   Buffer logits() const { return logits_; }
+  uint32_t logits_cols() const { return spec_.vocabulary; }
   /// The router's choice of a layer in the last step, for tests and statistics.
   Buffer routes(uint32_t layer) const { return layers_.at(layer).routes; }
 
@@ -55,16 +54,28 @@ class Transformer {
     Buffer routes, hidden;
   };
 
-  Layer bind(const LayerSpec& spec, const LayerWeights& weights, uint32_t rows);
+  void add_buffers(const TransformerLimits& limits);
+  Layer bind(size_t i, const LayerWeights& weights, uint32_t rows);
+  void bind_attention(Layer& layer, const AttentionSpec& spec, const LayerWeights& weights);
+  void bind_mlp(Layer& layer, const MlpSpec& spec, const LayerWeights& weights, uint32_t rows);
   RopeRef bind_rope(const RopeSpec& spec);
   Buffer hidden_buffer(uint32_t width, uint32_t rows);
-  void attention(OpList& ops, uint32_t index, bool kv_only) const;
-  void mlp(OpList& ops, uint32_t index) const;
-  void experts(OpList& ops, uint32_t index) const;
+  void begin(OpList& ops) const;
+  void end(OpList& ops) const;
+  void attention(OpList& ops, size_t index, bool kv_only) const;
+  void mlp(OpList& ops, size_t index) const;
+  void inner(OpList& ops, size_t index) const;
+  void outer(OpList& ops, size_t index) const;
+  void elsewhere(OpList& ops, const LayerPart& layer) const;
+  void serve(OpList& ops, size_t index) const;
+  void clear_part(OpList& ops) const;
+  void sum_parts(OpList& ops) const;
 
   float eps() const { return static_cast<float>(spec_.norm_eps); }
 
-  const ModelSpec& spec_;
+  const ModelSpec spec_;  // of the part
+  const ModelPart part_;
+  const size_t model_layers_;
   Backend& backend_;
   const uint64_t context_;
   std::vector<std::pair<RopeSpec, RopeRef>> ropes_;      // one table per distinct spec

@@ -104,6 +104,31 @@ TEST(LogitsOracle, TheStarterAgreesWithTransformers) {
   agrees(starter, "starter/transformers.txt", "cpu", 1e-3, unless_watched(600, 200));
 }
 
+/// Two processors' shares of a model are the model: divided by heads and columns, in a row, with experts served by a third.
+TEST(LogitsOracle, SeveralRanksAgreeWithTransformers) {
+  struct Case {
+    const char* model;
+    RankSplit split;
+    std::vector<uint32_t> served;
+    double tolerance;
+  };
+  const Case cases[] = {{starter.c_str(), RankSplit::tensor, {}, 1e-3},      {starter.c_str(), RankSplit::layers, {1}, 1e-3},
+                        {"llama/tiny.gguf", RankSplit::tensor, {}, 1e-3},    {"qwen3/hf", RankSplit::tensor, {}, 1e-4},
+                        {"smollm3/tiny.gguf", RankSplit::tensor, {}, 1e-4},     {"gemma3/tiny.gguf", RankSplit::layers, {}, 1e-4},
+                        {"gptoss/hf", RankSplit::tensor, {}, 1e-3}};
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.model);
+    const Expected expected = expected_of(each.model);
+    EngineOptions options = options_for(each.model, "cpu", Precision::exact);
+    options.ranks = {{"cpu", 1}, {"cpu", 1}}, options.split = each.split, options.served_layers = each.served;
+    const auto engine = Engine::load(options, {});
+    for (const auto& [length, want] : expected.logits) {
+      if (length > 200) continue;
+      EXPECT_LE(worst_difference(engine->logits({expected.tokens.begin(), expected.tokens.begin() + length}), want), each.tolerance) << length;
+    }
+  }
+}
+
 TEST(LogitsOracle, LlamaAgreesWithTransformersInBothFormats) {
   for (const char* device : {"reference", "cpu"}) {
     agrees("llama/tiny.gguf", "llama/transformers.txt", device, 1e-3);

@@ -18,6 +18,7 @@
 
 #include "engine/step_loop.h"
 #include "hearth/error.h"
+#include "model/transformer.h"
 
 namespace hearth::testing {
 
@@ -37,6 +38,7 @@ class ToyBackend : public Backend {
   std::string name() const override { return "toy"; }
   Precision precision() const override { return Precision::exact; }
   KvType kv_type() const override { return KvType::f32; }
+  void set_comm(Comm*) override {}
   WeightRef add_weight(const Matrix&) override { return {0}; }
   VectorRef add_vector(const Vector&) override { return {0}; }
   RopeRef add_rope(const RopeTable&) override { return {0}; }
@@ -160,9 +162,11 @@ class LoopHost {
     options.tiers.disk_bytes = 1 << 20;
     options.tiers.host_bytes = setup.host_bytes;
     options.tiers.least_blocks = 4;
+    spec.heads = spec.kv_heads = 1;
     spec.groups = {{AttentionKind::full, 0, 1}, {AttentionKind::window, window, 1}};
     transformer = std::make_unique<Transformer>(spec, weights, backend, TransformerLimits{1, 1});
-    runner = std::make_unique<StepRunner>(backend, *transformer, 2, vocabulary);
+    const StepLists lists{transformer->record(StepTail::logits), transformer->record(StepTail::kv_only), transformer->logits()};
+    runner = std::make_unique<StepRunner>(backend, lists, 2, vocabulary);
     loop = std::make_unique<StepLoop>(options, backend, *runner, mailbox);
     mailbox.on_events([this] { take(); });
     thread = std::thread([this] { loop->run(); });

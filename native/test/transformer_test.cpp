@@ -29,7 +29,9 @@ StepInputs one_row() {
 std::string traced(const std::string& file, StepTail tail, uint32_t layers = 0) {
   const ModelFile model = open_model(oracles + file, {false, false, true});
   const auto backend = make_trace_backend();
-  const Transformer transformer(model.spec, model.weights, *backend, {8, 4});
+  ModelPart part = whole_model(model.spec);
+  if (layers > 0) part.layers.resize(layers), part.ends = layers == model.spec.layers.size();
+  const Transformer transformer(model.spec, model.weights, part, *backend, {8, 4});
   backend->set_kv_shape(transformer.kv_shape(16));
   backend->resize_kv(8);
   StepInputs inputs = one_row();
@@ -39,8 +41,7 @@ std::string traced(const std::string& file, StepTail tail, uint32_t layers = 0) 
     inputs.blocks.push_back(g);
   }
   if (tail == StepTail::kv_only) inputs.output_rows.clear();
-  const LayerRange range{0, layers ? layers : static_cast<uint32_t>(model.spec.layers.size())};
-  EXPECT_TRUE(backend->submit(transformer.record({}, range, tail), inputs, nullptr)->wait());
+  EXPECT_TRUE(backend->submit(transformer.record(tail), inputs, nullptr)->wait());
   for (const std::string& hazard : backend->hazards()) ADD_FAILURE() << hazard;
   return backend->text();
 }

@@ -124,6 +124,25 @@ describe.skipIf(!built)('addon', () => {
     expect(await engine.allLogits(tokens.slice(0, 7))).toHaveLength(7 * 288);
   });
 
+  it('gives the text of one device where several share the model', async () => {
+    const ranks = Array.from({ length: 2 }, () => ({ device: 'cpu', threads: 1 }));
+    const texts = [];
+    const divisions = [
+      undefined,
+      { split: 'tensor' as const, ranks },
+      { split: 'layers' as const, ranks: ranks.map((rank, i) => ({ ...rank, layers: i === 0 ? 1 : 3 })) },
+      { ranks: ranks.slice(1), servedLayers: [0, 2] },
+    ];
+    for (const mesh of divisions) {
+      const engine = await load(mesh && { mesh });
+      expect(engine.info().kernels.split(' + ')).toHaveLength(mesh ? 2 : 1);
+      const listener = new Listener(engine);
+      engine.submit(request(1, { sampling: { temperature: 0 } }));
+      texts.push(await listener.tokens(1));
+    }
+    for (const text of texts.slice(1)) expect(text).toEqual(texts[0]);
+  });
+
   it('finds a prompt again within its scope, and after a restart on disk', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'hearth-addon-cache-'));
     const long = Array.from({ length: 400 }, (_, i) => (i * 37 + (i >> 3)) % 256);
@@ -295,6 +314,11 @@ describe.skipIf(!built)('addon', () => {
     );
     expect(() => loose.submit?.({ id: 1, prompt: [1, 'a'] })).toThrow(/request\.prompt\[1\]/);
     expect(() => loose.guide?.(1, { index: 0, mask: [1] })).toThrow(/guide\.mask/);
+    const sharing = (mesh: unknown) => () => wrong.load?.({ modelPath: 'x', mesh }, () => undefined);
+    expect(sharing({ ranks: [] })).toThrow(/options\.mesh\.ranks/);
+    expect(sharing({ split: 'rows', ranks: [{ device: 'cpu' }] })).toThrow(/options\.mesh\.split/);
+    expect(sharing({ ranks: [{ device: 'cpu', threads: 5000 }] })).toThrow(/ranks\[0\]\.threads/);
+    expect(sharing({ ranks: [{ device: 'cpu' }], servedLayers: [-1] })).toThrow(/servedLayers/);
     expect(() => new (engine.constructor as new () => unknown)()).toThrow(TypeError);
     expect(() => loose.submit?.call({}, { id: 1 })).toThrow();
   });

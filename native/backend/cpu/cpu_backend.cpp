@@ -6,6 +6,7 @@
 #include "backend/cpu/cpu_state.h"
 #include "backend/finished_ticket.h"
 #include "backend/finite_check.h"
+#include "backend/host_comm.h"
 
 namespace hearth {
 namespace cpu {
@@ -29,6 +30,7 @@ class CpuBackend final : public Backend {
   Precision precision() const override { return state_.precision; }
   KvType kv_type() const override { return state_.kv_type; }
 
+  void set_comm(Comm* comm) override { state_.resources.set_comm(comm); }
   WeightRef add_weight(const Matrix& matrix) override { return state_.resources.add_weight(matrix); }
   VectorRef add_vector(const Vector& vector) override { return state_.resources.add_vector(vector); }
   RopeRef add_rope(const RopeTable& table) override {
@@ -83,6 +85,7 @@ class CpuBackend final : public Backend {
     for (size_t i = 0; i < ops.size(); ++i) {
       if (abandon && abandon->load(std::memory_order_relaxed)) return false;
       Step step{state_, inputs, rows[i], abandon};
+      if (!run_between_ranks(state_.resources, ops[i], rows[i])) return false;
       std::visit([&](const auto& op) { dispatch(step, op); }, ops[i]);
       forget_written(ops[i]);
       if (checks_finite_ && !(abandon && *abandon)) check_finite(state_.resources, ops, i, rows[i]);
@@ -99,7 +102,7 @@ class CpuBackend final : public Backend {
 
   template <typename SomeOp>
   static void dispatch(Step& step, const SomeOp& op) {
-    if constexpr (requires { run(step, op); }) run(step, op);  // check_step has refused the others
+    if constexpr (requires { run(step, op); }) run(step, op);  // the others are between ranks
   }
 
   CpuState state_;

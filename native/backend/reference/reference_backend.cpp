@@ -4,6 +4,7 @@
 
 #include "backend/finished_ticket.h"
 #include "backend/finite_check.h"
+#include "backend/host_comm.h"
 #include "backend/reference/reference_ops.h"
 
 namespace hearth {
@@ -16,6 +17,7 @@ class ReferenceBackend final : public Backend {
   Precision precision() const override { return Precision::exact; }
   KvType kv_type() const override { return kv_type_; }
 
+  void set_comm(Comm* comm) override { resources_.set_comm(comm); }
   WeightRef add_weight(const Matrix& matrix) override { return resources_.add_weight(matrix); }
   VectorRef add_vector(const Vector& vector) override { return resources_.add_vector(vector); }
   RopeRef add_rope(const RopeTable& table) override { return resources_.add_rope(table); }
@@ -50,6 +52,7 @@ class ReferenceBackend final : public Backend {
     for (size_t i = 0; i < ops.size(); ++i) {
       if (abandon && abandon->load(std::memory_order_relaxed)) return false;
       reference::Context context{resources_, kv_, inputs, rows[i]};
+      if (!run_between_ranks(resources_, ops[i], rows[i])) return false;
       std::visit([&](const auto& op) { dispatch(context, op); }, ops[i]);
       if (checks_finite_) check_finite(resources_, ops, i, rows[i]);
     }

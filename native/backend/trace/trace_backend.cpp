@@ -30,6 +30,8 @@ class Trace final : public TraceBackend {
   Precision precision() const override { return precision_; }
   KvType kv_type() const override { return resolve(KvType::automatic, precision_); }
 
+  void set_comm(Comm*) override {}  // it moves nothing
+
   WeightRef add_weight(const Matrix& m) override {
     weights_.push_back(m);
     return {static_cast<uint32_t>(weights_.size() - 1)};
@@ -174,9 +176,12 @@ class Trace final : public TraceBackend {
   }
   std::string line(const SelectRows& o) { return " " + buf(o.x) + " -> " + buf(o.out); }
   std::string line(const Logits& o) { return " " + buf(o.x) + " " + mat(o.w) + " -> " + buf(o.out); }
+  std::string line(const Clear& o) { return " " + buf(o.x); }
   std::string line(const AllReduce& o) { return " " + buf(o.x); }
   std::string line(const Send& o) { return " " + buf(o.x) + " to=" + std::to_string(o.to_rank); }
-  std::string line(const Recv& o) { return " " + buf(o.x) + " from=" + std::to_string(o.from_rank); }
+  std::string line(const Recv& o) { return " from=" + std::to_string(o.from_rank) + (o.add ? " += " : " -> ") + buf(o.x); }
+  std::string line(const ShareRoutes& o) { return " " + buf(o.routes); }
+  std::string line(const OnRank& o) { return " " + std::to_string(o.rank); }
 
   Precision precision_;
   uint64_t block_bytes_ = 0;

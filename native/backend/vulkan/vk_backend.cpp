@@ -15,7 +15,9 @@ constexpr uint32_t most_chosen = 64;  // experts of a row, as in shaders/route.c
 /// What is still under way when it goes is waited for: the memory that it works on may go next.
 class RunningTicket final : public Ticket {
  public:
-  explicit RunningTicket(State& state) : state_(&state) {}
+  /// The first of the stages runs already.
+  RunningTicket(State& state, std::vector<Stage> stages, const std::atomic<bool>* abandon)
+      : state_(&state), stages_(std::move(stages)), abandon_(abandon) {}
   ~RunningTicket() override {
     try {
       if (state_) state_->executor.drop();
@@ -26,7 +28,7 @@ class RunningTicket final : public Ticket {
     State& state = *std::exchange(state_, nullptr);
     bool whole = false;
     try {
-      whole = state.executor.finish();
+      whole = run_stages(state);
     } catch (...) {
       state_ = &state;
       throw;
@@ -38,7 +40,18 @@ class RunningTicket final : public Ticket {
   }
 
  private:
+  bool run_stages(State& state) {
+    for (size_t i = 0;; ++i) {
+      if (!state.executor.finish()) return false;
+      if (!stages_[i].then) return true;
+      if (!run_between_ranks(state, *stages_[i].then, stages_[i].rows)) return false;
+      state.executor.start(std::move(stages_[i + 1].program), abandon_);
+    }
+  }
+
   State* state_;
+  std::vector<Stage> stages_;
+  const std::atomic<bool>* abandon_;
 };
 
 class VulkanBackend final : public Backend {
@@ -59,6 +72,7 @@ class VulkanBackend final : public Backend {
   Precision precision() const override { return options_.precision; }
   KvType kv_type() const override { return state_.kv.type(); }
 
+  void set_comm(Comm* comm) override { state_.resources.set_comm(comm); }
   WeightRef add_weight(const Matrix& matrix) override {
     const WeightRef ref = state_.resources.add_weight(matrix);
     state_.weights.push_back(upload(matrix, state_.memory, state_.transfer));
@@ -87,8 +101,7 @@ class VulkanBackend final : public Backend {
 
   std::unique_ptr<Ticket> submit(const OpList& ops, const StepInputs& inputs, const std::atomic<bool>* abandon) override {
     try {
-      begin(ops, inputs, abandon);
-      return std::make_unique<RunningTicket>(state_);
+      return begin(ops, inputs, abandon);
     } catch (...) {
       return std::make_unique<FinishedTicket>(false, std::current_exception());
     }
@@ -127,18 +140,24 @@ class VulkanBackend final : public Backend {
     return buffer;
   }
 
-  void begin(const OpList& ops, const StepInputs& inputs, const std::atomic<bool>* abandon) {
+  std::unique_ptr<Ticket> begin(const OpList& ops, const StepInputs& inputs, const std::atomic<bool>* abandon) {
     const std::vector<OpRows> rows = check_step(state_.resources, state_.kv.shape(), state_.kv.blocks(), ops, inputs);
     state_.executor.drop();  // what a step that failed has left
     try_new_kernels(ops);
     state_.outgrown.clear();
     Step step{state_, inputs, upload_inputs(state_, inputs), {}};
     state_.transfer.clear(*state_.flag.memory, 0, 4);
+    std::vector<Stage> stages;
     for (size_t i = 0; i < ops.size(); ++i) {
       std::visit([&](const auto& op) { dispatch(step, op, rows[i]); }, ops[i]);
+      if (!is_between_ranks(ops[i])) continue;
+      stages.push_back({std::exchange(step.program, {}), ops[i], rows[i]});
+      step.halved = {};
     }
+    stages.push_back({std::move(step.program), std::nullopt});
     state_.transfer.flush();
-    state_.executor.start(std::move(step.program), abandon);
+    state_.executor.start(std::move(stages.front().program), abandon);
+    return std::make_unique<RunningTicket>(state_, std::move(stages), abandon);
   }
 
   /// Before the first step, and again should ops or weights be others.
@@ -160,7 +179,7 @@ class VulkanBackend final : public Backend {
 
   template <typename SomeOp>
   static void dispatch(Step& step, const SomeOp& op, OpRows rows) {
-    if constexpr (requires { run(step, op, rows); }) run(step, op, rows);  // check_step has refused the others
+    if constexpr (requires { run(step, op, rows); }) run(step, op, rows);  // the others are between ranks
   }
 
   const VulkanOptions options_;

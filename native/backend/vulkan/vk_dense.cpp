@@ -33,6 +33,11 @@ void run(Step& step, const Norm& op, OpRows rows) {
       {rows.rows, 1, 1}, double(cols) * rows.rows);
 }
 
+void run(Step& step, const Clear& op, OpRows rows) {
+  const uint32_t cols = step.cols(op.x);
+  add(step, "clear", {}, {writes(step.buffer(op.x))}, {cols}, {groups_of(cols, 64), rows.rows, 1}, double(cols) * rows.rows);
+}
+
 void run(Step& step, const LinearResidual& op, OpRows rows) {
   const DeviceWeight& w = step.weight(op.w);
   Matmul m;

@@ -4,6 +4,8 @@
 #include <bit>
 #include <initializer_list>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "backend/resources.h"
@@ -54,12 +56,19 @@ struct State {
   std::vector<std::unique_ptr<Memory>> outgrown;  // scratch that the running program may still name
 };
 
-/// One step on its way from ops to a program.
+/// A program, and the op between ranks that follows it; the last has none.
+struct Stage {
+  Program program;
+  std::optional<Op> then;
+  OpRows rows = {};
+};
+
+/// One step on its way from ops to programs.
 struct Step {
   State& state;
   const StepInputs& inputs;
   InputsLayout layout;
-  Program program;
+  Program program;  // of the stage that is being made
   struct {  // whose rows lie in State::halves, and from which dispatch on
     const Memory* x = nullptr;
     uint32_t rows = 0, cols = 0;
@@ -111,6 +120,11 @@ void run(Step& step, const ExpertsGateUp& op, OpRows rows);
 void run(Step& step, const ExpertsDown& op, OpRows rows);
 void run(Step& step, const SelectRows& op, OpRows rows);
 void run(Step& step, const Logits& op, OpRows rows);
+void run(Step& step, const Clear& op, OpRows rows);
+
+bool is_between_ranks(const Op& op);
+/// Only while no program runs. False: this rank stops, the step has ended elsewhere.
+bool run_between_ranks(State& state, const Op& op, OpRows rows);
 
 /// Writes the inputs of a step to the device. Angles of ropes are computed here: sines of large angles differ between devices.
 InputsLayout upload_inputs(State& state, const StepInputs& inputs);

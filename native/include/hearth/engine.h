@@ -28,9 +28,25 @@ enum class Precision {
 /// What keys and values are kept in. q8: int8 with one scale for 32 values, about half of f16.
 enum class KvType { automatic, f32, f16, q8 };  // automatic: f32 in exact, f16 in fast
 
+/// How several devices, the ranks, share a model.
+enum class RankSplit {
+  tensor,  // every layer, by heads, columns and vocabulary, in proportion to `share`
+  layers,  // whole layers in a row: `layers` of them on each, or in proportion to `share`
+};
+
+struct RankOptions {
+  std::string device = "cpu";  // as EngineOptions::device
+  uint32_t threads = 0;        // of a processor; 0: the options'
+  double share = 1.0;          // of the work, beside the others'
+  uint32_t layers = 0;         // RankSplit::layers: so many; 0 on every rank: by share
+};
+
 struct EngineOptions {
   std::string model_path;        // a .gguf file (any part of a split one), a .safetensors folder, or a file in it
   std::string device = "cpu";    // "cpu", "reference", or the id of a graphics device, as devices() gives it
+  std::vector<RankOptions> ranks;  // several devices instead of that one
+  RankSplit split = RankSplit::layers;
+  std::vector<uint32_t> served_layers;  // layers whose experts (or MLP) the processor has in the machine's memory, beside the others
   Precision precision = Precision::fast;
   KvType kv_type = KvType::automatic;  // exact keeps f32: another type is refused there
   uint32_t threads = 0;          // 0: every physical core

@@ -1,0 +1,27 @@
+// The words after `--mesh`: several devices that share a model, for whoever wants to try a division by hand. Pure.
+import { mesh, type Mesh } from '../contract/runtime';
+
+/** 'tensor:cpu,vulkan:…=2' (with shares of the work) or 'layers:vulkan:…=20,cpu=4' (so many each); '+0,4-7' behind it: layers whose experts the processor has. */
+export function meshOf(text: string): Mesh | undefined {
+  const [, split, devices, , served] =
+    /^(tensor|layers):([^+]+)(\+(\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*))?$/.exec(text) ?? [];
+  if (devices === undefined) return undefined;
+  const ranks = devices.split(',').map((each) => {
+    const [device, amount] = each.split('=');
+    const given =
+      amount === undefined ? {} : split === 'tensor' ? { share: Number(amount) } : { layers: Number(amount) };
+    return { device, ...given };
+  });
+  const parsed = mesh.safeParse({
+    split,
+    ranks,
+    servedLayers: served === undefined ? [] : served.split(',').flatMap(range),
+  });
+  return parsed.data;
+}
+
+/** '4-7' or '4'. */
+function range(text: string): number[] {
+  const [first = NaN, last = first] = text.split('-').map(Number);
+  return last - first < 4096 ? Array.from({ length: last - first + 1 }, (_, i) => first + i) : [];
+}

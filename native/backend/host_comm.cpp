@@ -1,0 +1,54 @@
+// Implements the ops between ranks straight on the buffers.
+#include "backend/host_comm.h"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+namespace hearth {
+namespace {
+
+std::span<float> values(Resources& resources, Buffer buffer, OpRows rows) {
+  BufferState& state = resources.buffer(buffer);
+  return {state.row(0), size_t(rows.rows) * state.cols};
+}
+
+bool run(Resources& resources, const Clear& op, OpRows rows) {
+  std::ranges::fill(values(resources, op.x, rows), 0.0f);
+  return true;
+}
+
+bool run(Resources& resources, const AllReduce& op, OpRows rows) { return resources.comm()->all_reduce(values(resources, op.x, rows)); }
+
+bool run(Resources& resources, const Send& op, OpRows rows) {
+  return resources.comm()->send(op.to_rank, values(resources, op.x, rows));
+}
+
+bool run(Resources& resources, const Recv& op, OpRows rows) {
+  const std::span<float> x = values(resources, op.x, rows);
+  if (!op.add) return resources.comm()->recv(op.from_rank, x);
+  std::vector<float> more(x.size());
+  if (!resources.comm()->recv(op.from_rank, more)) return false;
+  for (size_t i = 0; i < x.size(); ++i) x[i] += more[i];
+  return true;
+}
+
+bool run(Resources& resources, const ShareRoutes& op, OpRows rows) {
+  BufferState& routes = resources.buffer(op.routes);
+  const size_t count = size_t(rows.rows) * routes.k;
+  return resources.comm()->share(std::as_writable_bytes(std::span(routes.experts).first(count))) &&
+         resources.comm()->share(std::as_writable_bytes(std::span(routes.weights).first(count)));
+}
+
+}  // namespace
+
+bool run_between_ranks(Resources& resources, const Op& op, OpRows rows) {
+  return std::visit(
+      [&](const auto& o) {
+        if constexpr (requires { run(resources, o, rows); }) return run(resources, o, rows);
+        else return true;
+      },
+      op);
+}
+
+}  // namespace hearth

@@ -1,0 +1,156 @@
+// Implements the placing of a model.
+#include "engine/placed_model.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+#include "backend/vulkan/vulkan.h"
+#include "engine/devices.h"
+#include "hearth/error.h"
+#include "model/division.h"
+
+namespace hearth {
+namespace {
+
+std::unique_ptr<Backend> make_backend(const EngineOptions& options, const RankOptions& rank) {
+  const bool full = options.kv_type == KvType::automatic || options.kv_type == KvType::f32;
+  if (options.precision == Precision::exact && !full) {
+    throw Error(ErrorCode::invalid_request, "Exact precision keeps keys and values in float32. Leave their type out, or use fast precision.");
+  }
+  if (rank.device == "reference") return make_reference_backend(options.kv_type);
+  if (rank.device == "cpu") return make_cpu_backend({options.precision, rank.threads, "", options.kv_type});
+  if (rank.device.rfind("vulkan", 0) == 0) {
+    VulkanOptions vulkan;
+    vulkan.device = rank.device, vulkan.precision = options.precision, vulkan.kv_type = options.kv_type;
+    vulkan.cache_folder = options.kernel_cache_path;
+    const char* folder = std::getenv("HEARTH_VULKAN_CACHE");
+    if (vulkan.cache_folder.empty() && folder) vulkan.cache_folder = folder;
+    return make_vulkan_backend(vulkan);
+  }
+  throw Error(ErrorCode::invalid_request, "There is no device '" + rank.device + "'.");
+}
+
+std::vector<double> shares_of(const std::vector<RankOptions>& ranks) {
+  std::vector<double> shares;
+  for (const RankOptions& rank : ranks) {
+    if (!(rank.share > 0)) throw Error(ErrorCode::invalid_request, "The share of a device must be more than nothing.");
+    shares.push_back(rank.share);
+  }
+  return shares;
+}
+
+std::vector<ModelPart> row_of(const std::vector<RankOptions>& ranks, const ModelSpec& spec) {
+  std::vector<uint32_t> layers;
+  if (std::ranges::any_of(ranks, [](const RankOptions& rank) { return rank.layers > 0; })) {
+    for (const RankOptions& rank : ranks) layers.push_back(rank.layers);
+  } else {
+    if (spec.layers.size() < ranks.size()) throw Error(ErrorCode::invalid_request, "There are more devices than layers.");
+    for (Range range : share_out(static_cast<uint32_t>(spec.layers.size()), shares_of(ranks))) layers.push_back(range.count());
+  }
+  return in_a_row(spec, layers);
+}
+
+/// Devices that round differently may choose other experts where two are equally good.
+bool of_one_kind(const std::vector<RankOptions>& ranks) {
+  return std::ranges::all_of(ranks, [&](const RankOptions& rank) { return rank.device == ranks[0].device; });
+}
+
+std::vector<ModelPart> parts_of(const EngineOptions& options, const ModelSpec& spec, const ModelWeights& weights) {
+  if (options.ranks.empty()) return {whole_model(spec)};
+  std::vector<ModelPart> parts;
+  if (options.split == RankSplit::tensor && options.ranks.size() > 1) {
+    parts = divide(spec, weights, shares_of(options.ranks));
+    for (ModelPart& part : parts) part.share_routes = !of_one_kind(options.ranks);
+  } else {
+    parts = row_of(options.ranks, spec);
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::vector<PlannedRank> plan_ranks(const EngineOptions& options, const ModelSpec& spec, const ModelWeights& weights) {
+  std::vector<ModelPart> parts = parts_of(options, spec, weights);
+  std::vector<RankOptions> devices = options.ranks;
+  if (devices.empty()) devices.push_back({options.device});
+  if (!options.served_layers.empty()) {
+    if (parts[0].divided) throw Error(ErrorCode::invalid_request, "Layers that are shared out over devices are not served by the processor, too.");
+    serve_experts(spec, options.served_layers, parts);
+    devices.push_back({"cpu"});
+  }
+  std::vector<PlannedRank> ranks;
+  for (size_t r = 0; r < parts.size(); ++r) {
+    if (devices[r].threads == 0) devices[r].threads = options.threads;
+    ranks.push_back({devices[r], std::move(parts[r])});
+  }
+  return ranks;
+}
+
+PlacedModel::PlacedModel(const EngineOptions& options, const ModelFile& file, uint32_t block_size) : file_(file) {
+  for (PlannedRank& planned : plan_ranks(options, file.spec, file.weights)) {
+    Rank rank;
+    rank.kv = Transformer::kv_shape(cut_spec(file.spec, planned.part), block_size);
+    rank.part = std::move(planned.part);
+    rank.owned = make_backend(options, planned.options);
+    rank.backend = rank.owned.get();
+    ranks_.push_back(std::move(rank));
+  }
+  if (ranks_.size() == 1) return;
+  std::vector<MeshRank> together;
+  for (Rank& rank : ranks_) together.push_back({std::move(rank.owned), rank.kv});
+  mesh_ = make_mesh(std::move(together));
+}
+
+uint64_t PlacedModel::kv_block_bytes() const { return mesh_ ? mesh_->kv_block_bytes() : ranks_[0].backend->kv_block_bytes(ranks_[0].kv); }
+
+uint64_t PlacedModel::kv_memory_free() const {
+  const uint64_t machine = this_cpu().memory_free;
+  uint64_t host_bytes = 0;  // of a block, on all ranks that have the machine's memory
+  for (const Rank& rank : ranks_) host_bytes += rank.backend->memory_free() ? 0 : rank.backend->kv_block_bytes(rank.kv);
+  uint64_t blocks = host_bytes > 0 ? machine / host_bytes : std::numeric_limits<uint64_t>::max();
+  for (const Rank& rank : ranks_) {
+    const uint64_t bytes = rank.backend->kv_block_bytes(rank.kv);
+    if (const auto free = rank.backend->memory_free(); free && bytes > 0) blocks = std::min(blocks, *free / bytes);
+  }
+  return blocks * kv_block_bytes();
+}
+
+std::string PlacedModel::layout() const {
+  if (!mesh_) return "";
+  std::string text;
+  for (const Rank& rank : ranks_) {
+    text += " [" + std::to_string(rank.kv.kv_heads);
+    for (uint32_t layers : rank.kv.layers_per_group) text += ',' + std::to_string(layers);
+    text += ']';
+  }
+  return text;
+}
+
+void PlacedModel::load(TransformerLimits limits, const Transformer::Progress& progress) {
+  std::vector<JoinedPart> logits;
+  for (size_t r = 0; r < ranks_.size(); ++r) {
+    Rank& rank = ranks_[r];
+    const auto part = [&](double of_rank) { progress((double(r) + of_rank) / double(ranks_.size())); };
+    rank.transformer = std::make_unique<Transformer>(file_.spec, file_.weights, rank.part, *rank.backend, limits, part);
+    if (rank.part.ends) logits.push_back({static_cast<uint32_t>(r), rank.transformer->logits(), rank.transformer->logits_cols()});
+  }
+  if (!mesh_) ranks_[0].backend->set_kv_shape(ranks_[0].kv);
+  logits_ = mesh_ ? mesh_->join(std::move(logits)) : logits[0].buffer;
+}
+
+StepLists PlacedModel::lists() const {
+  return {record(StepTail::logits), record(StepTail::kv_only), logits_};
+}
+
+OpList PlacedModel::record(StepTail tail) const {
+  OpList list;
+  for (size_t r = 0; r < ranks_.size(); ++r) {
+    if (mesh_) list.push_back(OnRank{static_cast<uint32_t>(r)});
+    const OpList ops = ranks_[r].transformer->record(tail);
+    list.insert(list.end(), ops.begin(), ops.end());
+  }
+  return list;
+}
+
+}  // namespace hearth

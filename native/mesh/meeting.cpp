@@ -1,0 +1,102 @@
+// Implements the meetings of ranks.
+#include "mesh/meeting.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "hearth/error.h"
+
+namespace hearth {
+namespace {
+
+[[noreturn]] void do_not_meet() { throw Error(ErrorCode::internal, "The op lists of two ranks do not meet."); }
+
+}  // namespace
+
+Meeting::Meeting(uint32_t ranks) : slots_{std::vector<Bytes>(ranks), std::vector<Bytes>(ranks)}, left_(ranks) {
+  for (uint32_t rank = 0; rank < ranks; ++rank) comms_.emplace_back(*this, rank);
+}
+
+void Meeting::begin() {
+  std::lock_guard lock(mutex_);
+  here_ = 0;
+  broken_ = false;
+  std::fill(left_.begin(), left_.end(), false);
+  post_.clear();
+  for (RankComm& comm : comms_) comm.turn_ = 0;
+}
+
+void Meeting::leave(uint32_t rank, bool whole) {
+  std::lock_guard lock(mutex_);
+  left_[rank] = true;
+  broken_ = broken_ || !whole;
+  changed_.notify_all();
+}
+
+/// Waits until every rank is here.
+bool Meeting::all_here() {
+  std::unique_lock lock(mutex_);
+  if (broken_) return false;
+  const uint64_t meeting = meetings_;
+  if (++here_ == comms_.size()) {
+    here_ = 0;
+    ++meetings_;
+    changed_.notify_all();
+    return true;
+  }
+  const auto nobody_left = [&] { return std::find(left_.begin(), left_.end(), true) == left_.end(); };
+  changed_.wait(lock, [&] { return meetings_ != meeting || broken_ || !nobody_left(); });
+  if (meetings_ != meeting) return true;
+  if (broken_) return false;
+  do_not_meet();
+}
+
+bool Meeting::RankComm::all_reduce(std::span<float> x) {
+  const std::span<const std::byte> bytes = std::as_bytes(x);
+  slot(rank_).assign(bytes.begin(), bytes.end());
+  if (!meeting_->all_here()) return false;
+  for (uint32_t rank = 0; rank < meeting_->comms_.size(); ++rank) {
+    const Bytes& part = slot(rank);
+    if (part.size() != bytes.size()) do_not_meet();
+    const auto* values = reinterpret_cast<const float*>(part.data());
+    if (rank == 0) std::copy_n(values, x.size(), x.begin());
+    else for (size_t i = 0; i < x.size(); ++i) x[i] += values[i];
+  }
+  turn_ ^= 1;
+  return true;
+}
+
+bool Meeting::RankComm::share(std::span<std::byte> bytes) {
+  if (rank_ == 0) slot(0).assign(bytes.begin(), bytes.end());
+  if (!meeting_->all_here()) return false;
+  if (slot(0).size() != bytes.size()) do_not_meet();
+  std::ranges::copy(slot(0), bytes.begin());
+  turn_ ^= 1;
+  return true;
+}
+
+bool Meeting::RankComm::send(uint32_t to_rank, std::span<const float> x) {
+  const std::span<const std::byte> bytes = std::as_bytes(x);
+  Bytes message(bytes.begin(), bytes.end());
+  std::lock_guard lock(meeting_->mutex_);
+  if (meeting_->broken_) return false;
+  meeting_->post_[{rank_, to_rank}].push_back(std::move(message));
+  meeting_->changed_.notify_all();
+  return true;
+}
+
+bool Meeting::RankComm::recv(uint32_t from_rank, std::span<float> x) {
+  std::unique_lock lock(meeting_->mutex_);
+  std::deque<Bytes>& post = meeting_->post_[{from_rank, rank_}];
+  meeting_->changed_.wait(lock, [&] { return !post.empty() || meeting_->broken_ || meeting_->left_.at(from_rank); });
+  if (meeting_->broken_) return false;
+  if (post.empty()) do_not_meet();
+  const Bytes message = std::move(post.front());
+  post.pop_front();
+  lock.unlock();
+  if (message.size() != x.size_bytes()) do_not_meet();
+  std::memcpy(x.data(), message.data(), message.size());
+  return true;
+}
+
+}  // namespace hearth

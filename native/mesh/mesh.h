@@ -1,0 +1,35 @@
+// Several backends that run one model together, as the one device that an engine sees: a thread for each, one numbering of blocks, one
+// outcome of a step. What each computes, and where they meet, is in the op lists; the mesh decides neither.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "backend/backend.h"
+
+namespace hearth {
+
+struct MeshRank {
+  std::unique_ptr<Backend> backend;
+  KvShape kv;  // of its own layers and heads; no layers: it keeps no keys and values
+};
+
+/// Columns that lie on several ranks side by side, rank after rank.
+struct JoinedPart {
+  uint32_t rank = 0;
+  Buffer buffer;
+  uint32_t cols = 0;
+};
+
+class Mesh : public StepDevice {
+ public:
+  /// Bytes of a block: of every rank's, one after the other.
+  virtual uint64_t kv_block_bytes() const = 0;
+  /// A handle for read().
+  virtual Buffer join(std::vector<JoinedPart> parts) = 0;
+};
+
+/// Sets the ranks' comm and KV shapes. `submit` takes a list with an OnRank before the part of each rank.
+std::unique_ptr<Mesh> make_mesh(std::vector<MeshRank> ranks);
+
+}  // namespace hearth

@@ -1,0 +1,63 @@
+// Failures prevented: a division that is read as another one, or nonsense that reaches the engine.
+import { describe, expect, it } from 'vitest';
+import { meshOf } from '../../../electron/cli/mesh';
+
+const card = `vulkan:${'ab'.repeat(16)}`;
+const rank = { threads: 0, share: 1, layers: 0 };
+
+describe('--mesh', () => {
+  it.each([
+    [
+      'tensor:cpu,cpu',
+      {
+        split: 'tensor',
+        ranks: [
+          { ...rank, device: 'cpu' },
+          { ...rank, device: 'cpu' },
+        ],
+        servedLayers: [],
+      },
+    ],
+    [
+      `tensor:${card}=2.5,cpu`,
+      {
+        split: 'tensor',
+        ranks: [
+          { ...rank, device: card, share: 2.5 },
+          { ...rank, device: 'cpu' },
+        ],
+        servedLayers: [],
+      },
+    ],
+    [
+      `layers:${card}=20,cpu=4`,
+      {
+        split: 'layers',
+        ranks: [
+          { ...rank, device: card, layers: 20 },
+          { ...rank, device: 'cpu', layers: 4 },
+        ],
+        servedLayers: [],
+      },
+    ],
+    [`layers:${card}+0,4-6`, { split: 'layers', ranks: [{ ...rank, device: card }], servedLayers: [0, 4, 5, 6] }],
+  ])('%s', (text, want) => {
+    expect(meshOf(text)).toEqual(want);
+  });
+
+  it.each([
+    '',
+    'cpu',
+    'tensor:',
+    'tensor:gpu',
+    'layers:cpu=1.5',
+    'tensor:cpu=0',
+    'tensor:cpu=x',
+    'layers:cpu+',
+    'layers:cpu+-',
+    'rows:cpu,cpu',
+    `tensor:${'cpu,'.repeat(8)}cpu`,
+  ])('refuses %j', (text) => {
+    expect(meshOf(text)).toBeUndefined();
+  });
+});
