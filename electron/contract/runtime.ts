@@ -314,6 +314,8 @@ export const memoryPlan = z.object({
     windows: z.array(z.int()),
     blockBytes: z.object({ f16: z.number(), q8: z.number() }),
   }),
+  /** Devices that a layer can be shared out over, at least; absent: it cannot. */
+  mostShares: z.int().optional(),
 });
 export type MemoryPlan = z.infer<typeof memoryPlan>;
 

@@ -101,6 +101,8 @@ export interface NativeMemoryPlan {
   deviceScratchBytes: number;
   /** Of each layer, an index into `windows`. */
   layerGroups: number[];
+  /** Devices that a layer can be shared out over, at least; 0 or 1: it cannot. */
+  mostShares: number;
   blockTokens: number;
   prefillRows: number;
   windows: number[];

@@ -22,7 +22,12 @@ export interface LoadContext {
 }
 
 /** A device that is fast enough lets nobody's stream wait for a prompt as long as a processor must. */
-const gapOf = (device: string) => (isGraphics(device) ? { streamGapMs: GRAPHICS_GAP_MS } : {});
+function gapOf({ device, mesh }: Pick<FullParams<'load'>, 'device' | 'mesh'>) {
+  const all = mesh
+    ? mesh.ranks.every((rank) => isGraphics(rank.device)) && mesh.servedLayers.length === 0
+    : isGraphics(device);
+  return all ? { streamGapMs: GRAPHICS_GAP_MS } : {};
+}
 
 /** Throws HearthError, with nothing left behind. */
 export async function loadModel(options: FullParams<'load'>, context: LoadContext): Promise<ModelSession> {
@@ -30,7 +35,7 @@ export async function loadModel(options: FullParams<'load'>, context: LoadContex
   const { addon } = context;
   const { path, ...rest } = options;
   context.onProgress('open', 0);
-  const load = addon.load({ modelPath: path, ...rest, ...gapOf(rest.device) }, (phase, fraction) =>
+  const load = addon.load({ modelPath: path, ...rest, ...gapOf(rest) }, (phase, fraction) =>
     context.onProgress(phase, fraction),
   );
   load.engine.catch(() => undefined);

@@ -26,8 +26,6 @@ export interface Ask {
   kvMax: number;
   /** Of the weights, what may lack room where nothing else can be done. */
   coldBytes: number;
-  /** Of the machine's memory, where the model goes onto a card. */
-  hostBytes: number;
 }
 
 export interface Grant {
@@ -73,18 +71,7 @@ export function place(ask: Ask, tenants: readonly Tenant[], limit: number): Plac
   return { kind: 'grant', kvBytes: ask.kvMin, shrink: [] };
 }
 
-/** What the process of a model on a card asks of the machine's memory. */
-export const besides = ({ path, hostBytes }: Ask): Ask => ({
-  path,
-  weightBytes: 0,
-  heldBytes: hostBytes,
-  kvMin: 0,
-  kvMax: 0,
-  coldBytes: 0,
-  hostBytes: 0,
-});
-
-/** Of two memories that a model needs both of: what holds for the one that lets it in later. Its conversations are in the first. */
+/** Of two memories that a model needs both of: what holds for the one that lets it in later, and gives conversations less. */
 export function both(first: Placement, second: Placement): Placement {
   const of = (kind: Placement['kind']) => [first, second].filter((placement) => placement.kind === kind);
   const paths = (all: Placement[]) => [...new Set(all.flatMap((each) => ('paths' in each ? each.paths : [])))];
@@ -93,7 +80,18 @@ export function both(first: Placement, second: Placement): Placement {
   if (of('wait').length > 0) return { kind: 'wait', paths: paths(of('wait')) };
   if (of('evict').length > 0) return { kind: 'evict', paths: paths(of('evict')) };
   if (first.kind !== 'grant' || second.kind !== 'grant') return first;
-  return { ...first, shrink: [...first.shrink, ...second.shrink] };
+  return {
+    kind: 'grant',
+    kvBytes: Math.min(first.kvBytes, second.kvBytes),
+    shrink: least([...first.shrink, ...second.shrink]),
+  };
+}
+
+/** One for each model. */
+export function least(grants: readonly Grant[]): Grant[] {
+  const all = new Map<string, number>();
+  for (const { path, kvBytes } of grants) all.set(path, Math.min(all.get(path) ?? Infinity, kvBytes));
+  return [...all].map(([path, kvBytes]) => ({ path, kvBytes }));
 }
 
 /** Grants that free `bytes`, taken from the least recently used first; undefined where shrinking alone is not enough. */

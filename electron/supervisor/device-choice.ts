@@ -5,7 +5,9 @@ import type { MemoryPlan } from '../contract/runtime';
 import type { Experience, Room } from './fit';
 import type { Gpus, SeenGpu } from './gpus';
 import type { Knowledge } from './knowledge';
-import { chooseRoom, type DeviceWish, type Why } from './placement/choose';
+import { chooseRoom, roomTogether, type DeviceWish, type Why } from './placement/choose';
+import type { Placement } from './placement/types';
+import type { Where } from './terms';
 import type { LoadWish } from './types';
 
 export interface DeviceChoiceOptions {
@@ -19,7 +21,11 @@ export interface DeviceChoiceOptions {
 }
 
 export interface Chosen {
+  /** Of the first device, where several share the model as `placement` says. */
   room: Room;
+  placement?: Placement;
+  /** All that the model may take, as one memory. */
+  whole: Room;
   why: Why;
   /** Every memory that could have been named, the chosen one included. */
   others: Room[];
@@ -31,13 +37,17 @@ const isProcessor = (device: string): boolean => device === 'cpu' || device === 
 export class DeviceChoice {
   constructor(private readonly options: DeviceChoiceOptions) {}
 
-  /** The graphics device; undefined: the processor. Throws HearthError{device_unavailable}. */
-  async deviceFor(plan: MemoryPlan, wish: LoadWish): Promise<SeenGpu | undefined> {
+  /** Throws HearthError{device_unavailable}. */
+  async whereFor(plan: MemoryPlan, wish: LoadWish): Promise<Where> {
     // Without a choice nothing is looked at: a command that runs on the processor opens no driver.
     const { device, gpuRequired } = this.wishOf(wish);
-    if (isProcessor(device) && !gpuRequired) return undefined;
-    const { room } = await this.roomFor(plan, wish, { quick: false, measure: false });
-    return this.seen(room);
+    if (isProcessor(device) && !gpuRequired) return {};
+    return this.whereOf(await this.roomFor(plan, wish, { quick: false, measure: false }));
+  }
+
+  whereOf({ room, placement }: Chosen): Where {
+    const gpu = this.seen(room);
+    return { ...(gpu && { gpu }), ...(placement && { division: { placement, gpus: this.options.gpus.last() } }) };
   }
 
   seen({ gpu }: Room): SeenGpu | undefined {
@@ -58,8 +68,11 @@ export class DeviceChoice {
     });
     const offered = gpus.filter(({ gpu }) => gpu && (gpu.type !== 'software' || gpu.id === wanted.device));
     const others = [...offered, ...(wanted.gpuRequired ? [] : [ram])];
-    if ('room' in choice) return { ...choice, others };
-    if (quick) return { room: ram, why: 'no_gpu', others };
+    if ('room' in choice) {
+      const { placement, room } = choice;
+      return { ...choice, others, whole: (placement && roomTogether(placement, [ram, ...gpus], plan)) ?? room };
+    }
+    if (quick) return { room: ram, why: 'no_gpu', others, whole: ram };
     throw unavailable(choice.refused, wanted.device);
   }
 

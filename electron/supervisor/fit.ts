@@ -111,6 +111,10 @@ export function deviceHeldBytesOf(
   return deviceScratchBytes + weightBytes * DEVICE_SHARE + (type === 'software' ? 0 : DEVICE_BLOCK_BYTES);
 }
 
+/** Of the machine's memory, where the model is on graphics devices. */
+export const processBytesOf = ({ model }: MemoryPlan): number =>
+  PROCESS_BYTES + VOCABULARY_BYTES * model.vocabulary + DRIVER_BYTES;
+
 /** What a load takes of the memory that it computes in, and of the machine's beside that. */
 export interface Load {
   weightBytes: number;
@@ -126,7 +130,7 @@ export function loadOf(plan: MemoryPlan, gpu: Gpu | undefined, experience: Exper
   const { weightBytes } = plan;
   if (!gpu)
     return { weightBytes, heldBytes: heldBytesOf(plan, experience), hostBytes: 0, coldBytes: coldBytesOf(plan) };
-  const process = experience.heldBytes ?? PROCESS_BYTES + VOCABULARY_BYTES * plan.model.vocabulary + DRIVER_BYTES;
+  const process = experience.heldBytes ?? processBytesOf(plan);
   const heldBytes = deviceHeldBytesOf(plan, experience, gpu.type);
   // Of one memory there is one sum.
   return gpu.unified
@@ -198,6 +202,12 @@ function speedOf(
     (plan.decodeBytes + spoken) / (readBytesPerSecond * BANDWIDTH_SHARE) +
     (missing * plan.decodeBytes) / DISK_BYTES_PER_SECOND;
   return { decodeTps: 1 / seconds };
+}
+
+/** The bandwidth with which a model would be so fast. */
+export function bandwidthFor(plan: MemoryPlan, decodeTps: number): number {
+  const spoken = kvBytesOf(plan, Math.min(plan.model.context, SPOKEN_TOKENS), 'f16');
+  return (decodeTps * (plan.decodeBytes + spoken)) / BANDWIDTH_SHARE;
 }
 
 /** The choices of the load dialog, each once, and the one that is taken where nobody chooses. */

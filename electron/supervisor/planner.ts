@@ -11,7 +11,7 @@ import { placeDevice, type DeviceWish } from './placement/choose';
 import { placements } from './placement/place';
 import { sizesOf } from './placement/sizes';
 import type { Residency } from './residency';
-import type { Known } from './terms';
+import { subjectDevice, type Known } from './terms';
 import type { ModelRef, Probe } from './types';
 
 export interface PlannerOptions {
@@ -53,29 +53,30 @@ export class Planner {
   async plan(model: ModelRef, device?: string): Promise<LoadPlan> {
     const { knowledge, residency } = this.options;
     const plan = await knowledge.plan(model.path);
-    const { room, why, others } = await this.choice.roomFor(plan, { device });
-    const gpu = this.choice.seen(room);
-    const experience = { ...(await knowledge.experience(plan, gpu?.id)), ...bandwidthOf(room) };
-    const chosen = choicesOf(plan, room, experience);
+    const found = await this.choice.roomFor(plan, { device });
+    const { why, others, whole } = found;
+    const where = this.choice.whereOf(found);
+    const experience = { ...(await knowledge.experience(plan, subjectDevice(where))), ...bandwidthOf(whole) };
+    const chosen = choicesOf(plan, whole, experience);
     const choice = chosen.choices.find(({ id }) => id === chosen.recommended);
-    const ask = residency.askFor(model.path, choice ?? {}, { plan, experience, gpu });
-    const placement = residency.pools.place(ask, gpu);
+    const ask = residency.askFor(model.path, choice ?? {}, { plan, experience, ...where });
+    const placement = residency.pools.place(ask);
     const paths = placement.kind === 'evict' || placement.kind === 'wait' ? placement.paths : [];
     const unloads = paths.flatMap((path) => residency.residents.get(path)?.ref.name ?? []);
-    const where = choice && (await this.placementOf(plan, choice, room));
+    const shown = choice && (found.placement ?? (await this.placementOf(plan, choice, found.room)));
     const devices = others.map(({ gpu: card }) => ({ id: card?.id ?? 'cpu', ...(card && { name: card.name }) }));
     return {
       model: model.name,
       ...chosen,
       unloads,
-      device: room.gpu?.id ?? 'cpu',
+      device: found.room.gpu?.id ?? 'cpu',
       why,
       devices,
-      ...(where && { placement: where }),
+      ...(shown && { placement: shown }),
     };
   }
 
-  /** The whole model in this room: the one kind of plan that the engine carries out. */
+  /** The whole model in this room. */
   private async placementOf(
     plan: MemoryPlan,
     { context, kvType }: LoadChoice,
@@ -90,13 +91,14 @@ export class Planner {
   async fitRoom({ path }: ModelRef): Promise<Known & { room: Room }> {
     const { knowledge } = this.options;
     const plan = await knowledge.plan(path);
-    const room = await this.roomFor(plan);
-    const experience = await knowledge.experience(plan, room.gpu?.id);
-    return { plan, experience: { ...experience, ...bandwidthOf(room) }, room };
+    const found = await this.choice.roomFor(plan, {}, { quick: true });
+    const { whole } = found;
+    const experience = await knowledge.experience(plan, subjectDevice(this.choice.whereOf(found)));
+    return { plan, experience: { ...experience, ...bandwidthOf(whole) }, room: whole };
   }
 
   async roomFor(plan: MemoryPlan): Promise<Room> {
-    return (await this.choice.roomFor(plan, {}, { quick: true })).room;
+    return (await this.choice.roomFor(plan, {}, { quick: true })).whole;
   }
 
   /** The machine's memory, and how fast it is read: measured the first time, unless somebody waits for it. */

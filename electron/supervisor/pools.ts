@@ -1,12 +1,12 @@
 // The memories that models are in, the machine's and those of its cards: what is held of each, and what may be. It asks the broker for
 // decisions, and carries none of them out.
 import { HearthError } from '../contract/errors';
-import { besides, both, place, regrow, type Ask, type Grant, type Placement, type Tenant } from './broker';
+import { both, least, place, regrow, type Grant, type Placement, type Tenant } from './broker';
 import { GPU_RESERVE_BYTES, RESERVE_BYTES } from './fit';
 import type { SeenGpu } from './gpus';
 import type { MachineMemory } from './memory';
 import type { Resident } from './resident';
-import { RAM, askOf, poolOf, termsOf, termsWished, type HostLoad, type Terms } from './terms';
+import { RAM, askOf, poolOf, termsOf, termsWished, type Asking, type HostLoad, type Part, type Terms } from './terms';
 
 export interface PoolOptions {
   memory(): MachineMemory;
@@ -42,10 +42,31 @@ export class Pools {
     return Math.max(0, Math.min(machine, this.options.budgetBytes ?? Infinity, gpu?.limitBytes ?? Infinity));
   }
 
-  /** Whether it can come now: onto the device, and its process into the machine's memory. */
-  place(ask: Ask, gpu?: SeenGpu): Placement {
+  /** Whether it can come now: into every memory that it takes something of. */
+  place({ parts, ...asking }: Asking): Placement {
+    return parts
+      .map((part, index) => this.placePart(part, asking, index === 0 ? asking.coldBytes : 0))
+      .reduce((one, two) => both(one, two));
+  }
+
+  private placePart(
+    { gpu, weightBytes, heldBytes, kvShare }: Part,
+    { path, kvMin, kvMax }: Omit<Asking, 'parts'>,
+    coldBytes: number,
+  ): Placement {
+    const ask = { path, weightBytes, heldBytes, kvMin: kvMin * kvShare, kvMax: kvMax * kvShare, coldBytes };
     const placement = place(ask, this.tenants(poolOf(gpu)), this.limit(gpu));
-    return poolOf(gpu) === RAM ? placement : both(placement, place(besides(ask), this.tenants(), this.limit()));
+    if (placement.kind !== 'grant') return placement;
+    const kvBytes = kvShare > 0 ? placement.kvBytes / kvShare : kvMax;
+    return { ...placement, kvBytes, shrink: this.whole(placement.shrink, poolOf(gpu)) };
+  }
+
+  /** Grants of one memory, as they are for all that these models have. */
+  private whole(grants: readonly Grant[], pool: string): Grant[] {
+    return grants.map(({ path, kvBytes }) => ({
+      path,
+      kvBytes: kvBytes / (this.residents.get(path)?.kvShareIn(pool) || 1),
+    }));
   }
 
   /** On which terms a model whose device failed could go on, with the context that it was promised; undefined where there is no room. */
@@ -58,17 +79,22 @@ export class Pools {
     if (!terms) return undefined;
     const known = { plan: terms.plan, experience: {} };
     const wished = termsWished({ context: terms.context, kvType: terms.kvType }, load);
-    const ask = askOf(ref.path, known, wished, { limit: this.limit(), slots });
+    const asking = askOf(ref.path, known, wished, { limitOf: (gpu) => this.limit(gpu), slots });
+    const { weightBytes, heldBytes } = asking.parts[0] ?? { weightBytes: 0, heldBytes: 0 };
     const others = this.tenants().filter(({ path }) => path !== ref.path);
-    const placement = place(ask, others, this.limit());
+    const placement = place({ ...asking, weightBytes, heldBytes }, others, this.limit());
     if (placement.kind !== 'grant') return undefined;
-    return { terms: termsOf(ask, known, wished, placement.kvBytes), shrink: placement.shrink };
+    return { terms: termsOf(asking, known, wished, placement.kvBytes), shrink: this.whole(placement.shrink, RAM) };
   }
 
-  /** What conversations may grow by, in each memory; a card's limit is that of the last load onto it. */
+  /** What conversations may grow by, in each memory that they are in; a card's limit is that of the last load onto it. */
   regrow(): Grant[] {
-    const gpus = new Map([...this.residents.values()].map(({ terms }) => [poolOf(terms?.gpu), terms?.gpu]));
-    return [...gpus].flatMap(([pool, gpu]) => regrow(this.tenants(pool), this.limit(gpu)));
+    const parts = [...this.residents.values()].flatMap(({ terms }) => terms?.parts ?? []);
+    const gpus = new Map(parts.map(({ gpu }) => [poolOf(gpu), gpu]));
+    const grown = [...gpus].flatMap(([pool, gpu]) => this.whole(regrow(this.tenants(pool), this.limit(gpu)), pool));
+    const memories = (path: string) =>
+      this.residents.get(path)?.terms?.parts.filter(({ kvShare }) => kvShare > 0).length ?? 1;
+    return least(grown).filter(({ path }) => grown.filter((grant) => grant.path === path).length === memories(path));
   }
 }
 

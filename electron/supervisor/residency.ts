@@ -3,16 +3,26 @@
 import { HearthError } from '../contract/errors';
 import type { Loaded, LoadPhase, LogLevel, MemoryPlan } from '../contract/runtime';
 import type { ErrorCode } from '../contract/errors';
-import { expired, relieve, type Ask, type Grant } from './broker';
+import { expired, relieve, type Grant } from './broker';
 import { RESERVE_BYTES } from './fit';
-import type { SeenGpu } from './gpus';
 import { seenIn, subjectOf, type Knowledge, type Seen } from './knowledge';
 import type { ModelHost } from './model-host';
 import { comesElsewhere } from './policy';
 import { Pools, noRoom, worthwhile, type PoolOptions } from './pools';
 import { Resident } from './resident';
 import { letsIn } from './swap';
-import { askOf, boundsOf, termsOf, termsWished, type HostLoad, type Known, type Terms } from './terms';
+import {
+  askOf,
+  boundsOf,
+  subjectDevice,
+  termsOf,
+  termsWished,
+  type Asking,
+  type HostLoad,
+  type Known,
+  type Terms,
+  type Where,
+} from './terms';
 import type { LoadWish, ModelRef } from './types';
 import { Wants, givenUp, type Waiter, type Want } from './wants';
 
@@ -26,8 +36,8 @@ export interface HostNeeds {
 export interface ResidencyOptions extends PoolOptions {
   /** A host that calls back at its changes, and while it loads. */
   createHost(ref: ModelRef, needs: HostNeeds): ModelHost;
-  /** The graphics device to load it onto; undefined: the processor. Throws HearthError where the wish cannot be met. */
-  choose(plan: MemoryPlan, wish: LoadWish): Promise<SeenGpu | undefined>;
+  /** The devices to load it onto. Throws HearthError where the wish cannot be met. */
+  choose(plan: MemoryPlan, wish: LoadWish): Promise<Where>;
   /** Whether a model whose device failed may come back on the processor. */
   mayLeaveDevice(): boolean;
   knowledge: Knowledge;
@@ -149,9 +159,9 @@ export class Residency {
   }
 
   /** What this model would ask of the broker. */
-  askFor(path: string, wish: LoadWish, known: Known): Ask {
+  askFor(path: string, wish: LoadWish, known: Known): Asking {
     const { load, slots } = this.options;
-    return askOf(path, known, termsWished(wish, load), { limit: this.pools.limit(known.gpu), slots });
+    return askOf(path, known, termsWished(wish, load), { limitOf: (gpu) => this.pools.limit(gpu), slots });
   }
 
   private isHeld(resident: Resident): boolean {
@@ -212,10 +222,10 @@ export class Residency {
     const { knowledge, choose } = this.options;
     try {
       const plan = await knowledge.plan(want.ref.path);
-      const gpu = fallback ? undefined : await choose(plan, wish);
-      const experience = await knowledge.experience(plan, gpu?.id);
+      const where = fallback ? {} : await choose(plan, wish);
+      const experience = await knowledge.experience(plan, subjectDevice(where));
       // Who has named another device meanwhile has it chosen anew.
-      if (want.wish.device === wish.device) want.known = { plan, experience, gpu };
+      if (want.wish.device === wish.device) want.known = { plan, experience, ...where };
     } catch (error) {
       if (this.wants.has(want)) this.fail(want, error);
     }
@@ -225,7 +235,7 @@ export class Residency {
 
   private makeRoom(want: Want, known: Known): void {
     const ask = this.askFor(want.ref.path, want.wish, known);
-    const placement = this.pools.place(ask, known.gpu);
+    const placement = this.pools.place(ask);
     want.waitsFor = [];
     switch (placement.kind) {
       case 'wait':
@@ -335,7 +345,7 @@ export class Residency {
     resident.terms = elsewhere.terms;
     resident.fallback = { device: gpu.name, driver: gpu.driver, code };
     resident.host.grant(elsewhere.terms.kvGrant);
-    return { ...load, ...boundsOf(elsewhere.terms), device: 'cpu' };
+    return { ...load, ...boundsOf(elsewhere.terms), device: 'cpu', mesh: undefined };
   }
 
   /** Everybody who waited is let in, at once and together. */
@@ -394,7 +404,8 @@ export class Residency {
     await host.close();
     if (this.residents.get(ref.path) === resident) this.residents.delete(ref.path);
     this.seen.delete(resident);
-    if (terms) await this.options.knowledge.remember(subjectOf(terms.plan, terms.gpu?.id)).catch(() => undefined);
+    if (terms)
+      await this.options.knowledge.remember(subjectOf(terms.plan, subjectDevice(terms))).catch(() => undefined);
   }
 
   private grantAll(grants: readonly Grant[]): void {
@@ -410,8 +421,9 @@ export class Residency {
     }
     if (!resident.terms) return;
     const { plan, gpu } = resident.terms;
+    const subject = subjectOf(plan, subjectDevice(resident.terms));
     const seen = seenIn(resident.stats, plan.kv.prefillRows, this.seen.get(resident), gpu?.type === 'software');
     this.seen.set(resident, seen);
-    this.options.knowledge.see(subjectOf(plan, gpu?.id), seen);
+    this.options.knowledge.see(subject, seen);
   }
 }

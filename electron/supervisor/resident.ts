@@ -3,7 +3,7 @@ import type { ErrorCode } from '../contract/errors';
 import type { Stats } from '../contract/runtime';
 import type { Tenant } from './broker';
 import type { ModelHost } from './model-host';
-import { RAM, poolOf, type Terms } from './terms';
+import { RAM, poolOf, type Part, type Terms } from './terms';
 import type { LoadWish, ModelRef } from './types';
 
 /** A device that failed, and how: the model runs on the processor instead. */
@@ -46,17 +46,20 @@ export class Resident {
   /** Held of the machine's memory in fact, beside mapped weights. */
   get heldNow(): number {
     if (!this.terms || !this.alive) return 0;
-    const { gpu, heldBytes, hostBytes } = this.terms;
+    const { gpu, parts } = this.terms;
     // Drivers of devices without a memory of their own take it of the machine, and not in this process's name.
     const besides = gpu?.unified && gpu.type !== 'software' ? (this.stats?.deviceBytes ?? 0) : 0;
-    return (this.stats?.rssAnonBytes ?? (hostBytes || heldBytes)) + besides;
+    return (this.stats?.rssAnonBytes ?? partIn(parts, RAM)?.heldBytes ?? 0) + besides;
   }
 
   /** Held of the memory of a graphics device. */
   heldOn(device: string): number {
-    if (!this.terms || !this.alive || this.terms.gpu?.id !== device) return 0;
-    const { plan, heldBytes } = this.terms;
-    return this.stats?.deviceBytes || plan.weightBytes + heldBytes;
+    const part = this.alive ? this.terms?.parts.find(({ gpu }) => gpu?.id === device) : undefined;
+    if (!this.terms || !part) return 0;
+    const { division, kvGrant } = this.terms;
+    const promised = part.weightBytes + part.heldBytes;
+    // What is told of several devices is their sum.
+    return division ? promised + kvGrant * part.kvShare : this.stats?.deviceBytes || promised;
   }
 
   /** Whether somebody who wishes this must have it loaded anew. Who names nothing is content. */
@@ -96,13 +99,29 @@ export class Resident {
 
   /** As the broker weighs it, in the memory that is asked for; undefined where it takes nothing of that. */
   tenant(pool: string): Tenant | undefined {
-    if (!this.terms || !this.alive) return undefined;
-    const { plan, gpu, heldBytes, hostBytes, kvMin, kvMax, kvGrant } = this.terms;
-    const { busy, lastUsedAt } = this;
-    const { path } = this.ref;
-    if (pool === poolOf(gpu))
-      return { path, weightBytes: plan.weightBytes, heldBytes, kvMin, kvMax, kvGrant, busy, lastUsedAt };
-    if (pool !== RAM) return undefined;
-    return { path, weightBytes: 0, heldBytes: hostBytes, kvMin: 0, kvMax: 0, kvGrant: 0, busy, lastUsedAt };
+    const part = this.terms && this.alive ? partIn(this.terms.parts, pool) : undefined;
+    if (!this.terms || !part) return undefined;
+    const { weightBytes, heldBytes, kvShare } = part;
+    const [kvMin, kvMax, kvGrant] = [this.terms.kvMin, this.terms.kvMax, this.terms.kvGrant].map(
+      (bytes) => bytes * kvShare,
+    ) as [number, number, number];
+    return {
+      path: this.ref.path,
+      weightBytes,
+      heldBytes,
+      kvMin,
+      kvMax,
+      kvGrant,
+      busy: this.busy,
+      lastUsedAt: this.lastUsedAt,
+    };
+  }
+
+  /** Of what its conversations take, the part that is in this memory. */
+  kvShareIn(pool: string): number {
+    return (this.terms && partIn(this.terms.parts, pool)?.kvShare) ?? 0;
   }
 }
+
+const partIn = (parts: readonly Part[], pool: string): Part | undefined =>
+  parts.find(({ gpu }) => poolOf(gpu) === pool);

@@ -91,7 +91,7 @@ class LocalSupervisor implements Supervisor {
     this.knowledge = new Knowledge(this.probe, options.store, options.load?.prefillChunk);
     this.residency = new Residency({
       createHost: (ref, needs) => this.createHost(ref, needs),
-      choose: (plan, wish) => this.planner.choice.deviceFor(plan, wish),
+      choose: (plan, wish) => this.planner.choice.whereFor(plan, wish),
       mayLeaveDevice: () => !wishOf(options).gpuRequired,
       knowledge: this.knowledge,
       // Asked for at each load.

@@ -1,7 +1,9 @@
 // What others see of the models in memory: plain data, put together from hosts, terms and samples. Pure.
 import type { ActiveModel } from '../contract/own';
 import type { Stats } from '../contract/runtime';
+import { total } from './placement/sizes';
 import type { Resident } from './resident';
+import type { Terms } from './terms';
 import type { Want } from './wants';
 
 /** A driver rounds: less than this beyond a budget is not worth a word. */
@@ -31,13 +33,23 @@ export function describe(resident: Resident): ActiveModel {
       ...(loaded.device !== undefined && { device: loaded.device }),
       defaultTemperature: loaded.defaultTemperature,
     }),
-    ...(terms && { weightBytes: terms.plan.weightBytes, kvGrantBytes: terms.kvGrant, heldBytes: terms.heldBytes }),
-    ...(terms?.gpu && { gpu: terms.gpu.name }),
+    ...(terms && {
+      weightBytes: terms.plan.weightBytes,
+      kvGrantBytes: terms.kvGrant,
+      heldBytes: total(terms.parts.map(({ heldBytes }) => heldBytes)),
+    }),
+    ...(terms?.gpu && { gpu: namesOf(terms) }),
     ...(fallback && { fallback }),
     ...(stats && stats.spilledBytes >= SPILL_WORTH_A_WORD && { spilledBytes: stats.spilledBytes }),
     ...(stats && loaded?.remote === undefined && { heldBytes: stats.rssAnonBytes }),
     ...(error && { error: error.toShape() }),
   };
+}
+
+/** Of several devices that share it, each. */
+function namesOf({ gpu, division }: Terms): string {
+  const names = division?.placement.shares.filter(({ kind }) => kind === 'gpu').map(({ name }) => name);
+  return names?.join(', ') ?? gpu?.name ?? '';
 }
 
 /** A model on its way. */

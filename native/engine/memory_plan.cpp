@@ -5,6 +5,7 @@
 
 #include "backend/kv_pool.h"
 #include "hearth/probe.h"
+#include "model/division.h"
 #include "model/model_file.h"
 #include "model/transformer.h"
 
@@ -64,6 +65,16 @@ CountingBackend count(const ModelSpec& spec, TransformerLimits rows) {
   none.layers.resize(spec.layers.size());
   const Transformer transformer(spec, none, counted, rows);
   return counted;
+}
+
+uint32_t largest_block(const std::vector<TensorInfo>& tensors) {
+  uint32_t largest = 1;
+  for (const TensorInfo& tensor : tensors) {
+    for (auto type = DType::f32; type <= DType::mxfp4_planes; type = DType(static_cast<uint8_t>(type) + 1)) {
+      if (info(type).name == tensor.type) largest = std::max(largest, info(type).block);
+    }
+  }
+  return largest;
 }
 
 /// Of the gap that is promised, what is planned; the rest is for what no prediction sees: another program, a page that is read.
@@ -128,6 +139,7 @@ MemoryPlan plan_memory(const EngineOptions& options) {
   for (const GroupReach& group : limits.groups) plan.windows.push_back(group.window);
   plan.block_bytes_f16 = KvPool::block_bytes(shape, KvType::f16);
   plan.block_bytes_q8 = KvPool::block_bytes(shape, KvType::q8);
+  plan.most_shares = most_shares(file.spec, largest_block(file.tensors));
   plan.model = std::move(file.info);
   plan.tensors = std::move(file.tensors);
   return plan;

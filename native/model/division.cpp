@@ -13,14 +13,14 @@ constexpr uint32_t column_group = 32;
 
 uint32_t inner_group(const LayerWeights& layer) { return std::max(column_group, info(layer.down.type).block); }
 
-/// KV heads that stay together, so that the columns of the output projection are cut at whole blocks.
+/// KV heads that stay together, so that columns of the output projection are cut at whole blocks.
+uint32_t heads_together(const ModelSpec& spec, uint32_t block) {
+  return block / std::gcd(block, spec.heads / spec.kv_heads * spec.head_dim);
+}
+
 uint32_t heads_together(const ModelSpec& spec, const ModelWeights& weights) {
-  const uint32_t columns = spec.heads / spec.kv_heads * spec.head_dim;
   uint32_t together = 1;
-  for (const LayerWeights& layer : weights.layers) {
-    const uint32_t block = info(layer.o.type).block;
-    together = std::lcm(together, block / std::gcd(block, columns));
-  }
+  for (const LayerWeights& layer : weights.layers) together = std::lcm(together, heads_together(spec, info(layer.o.type).block));
   return together;
 }
 
@@ -58,6 +58,13 @@ std::string why_not_divided(const ModelSpec& spec, const ModelWeights& weights, 
   }
   if (spec.vocabulary < ranks) return "This model has too few tokens to be shared out over " + many + ".";
   return "";
+}
+
+uint32_t most_shares(const ModelSpec& spec, uint32_t block) {
+  const uint32_t together = heads_together(spec, block);
+  uint32_t most = spec.kv_heads % together == 0 ? spec.kv_heads / together : 0;
+  for (const LayerSpec& layer : spec.layers) most = layer.post_norms ? 0 : std::min(most, layer.mlp.intermediate / std::max(column_group, block));
+  return most;
 }
 
 std::vector<ModelPart> divide(const ModelSpec& spec, const ModelWeights& weights, const std::vector<double>& shares) {

@@ -15,6 +15,9 @@ std::vector<Range> share_out(uint32_t units, const std::vector<double>& weights)
 /// Why these weights cannot be divided by heads and columns over so many ranks, as a sentence; empty: they can.
 std::string why_not_divided(const ModelSpec& spec, const ModelWeights& weights, size_t ranks);
 
+/// At least into so many shares a model can be divided, none of whose weights has blocks larger than `block`; 0 or 1: not at all.
+uint32_t most_shares(const ModelSpec& spec, uint32_t block);
+
 /// Tensor parallel: every layer on every rank, by KV heads, groups of 32 inner columns (or a block, where that is larger) and rows of the
 /// vocabulary. Throws Error{invalid_request} with why_not_divided().
 std::vector<ModelPart> divide(const ModelSpec& spec, const ModelWeights& weights, const std::vector<double>& shares);

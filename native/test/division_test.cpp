@@ -109,6 +109,21 @@ TEST(Division, HeadsStayTogetherWhereABlockSpansThem) {
   EXPECT_EQ(why_not_divided(model.file.spec, model.file.weights, 3), "The attention heads of this model cannot be shared out over 3 devices.");
 }
 
+/// What is said before the weights are seen is no more than what works.
+TEST(Division, IntoAsManySharesAsWereSaidItWorks) {
+  RandomShape shape;
+  shape.dense = DType::q4_k, shape.hidden = 256, shape.head_dim = 64;
+  for (uint32_t kv_heads : {1u, 2u, 4u, 8u}) {
+    shape.heads = 8, shape.kv_heads = kv_heads;
+    const RandomModel model(shape);
+    const uint32_t most = most_shares(model.file.spec, 256);
+    EXPECT_EQ(most, std::min(kv_heads, 2u));
+    EXPECT_EQ(why_not_divided(model.file.spec, model.file.weights, std::max(1u, most)), "");
+  }
+  shape.post_norms = true;
+  EXPECT_EQ(most_shares(RandomModel(shape).file.spec, 32), 0u);
+}
+
 TEST(Division, WhatCannotBeDividedSaysWhy) {
   RandomShape shape;
   shape.inner = 96;

@@ -1,10 +1,20 @@
 // Which memory a model is loaded into: what somebody wished, what the settings demand, else the plan that is fastest of those that the
 // engine can carry out. Pure.
 import type { MemoryPlan } from '../../contract/runtime';
-import { LEAST_CONTEXT, usableBytes, type Experience, type Gpu, type KvType, type Room } from '../fit';
-import { placements } from './place';
-import { sizesOf } from './sizes';
-import type { PlaceDevice } from './types';
+import {
+  LEAST_CONTEXT,
+  bandwidthFor,
+  reserveOf,
+  usableBytes,
+  type Experience,
+  type Gpu,
+  type KvType,
+  type Room,
+} from '../fit';
+import { devicesOf } from './mesh';
+import { placements, preferred } from './place';
+import { sizesOf, total } from './sizes';
+import type { PlaceDevice, Placement } from './types';
 
 /** 'auto', 'cpu', or the id of a graphics device. */
 export interface DeviceWish {
@@ -19,9 +29,9 @@ export interface Rooms {
   gpus: readonly Room[];
 }
 
-/** Why it is loaded there, or nowhere. */
+/** Why it is loaded there, or nowhere. `placement`: where several devices share it; `room` is then that of the first. */
 export type Why = 'chosen' | 'fastest' | 'no_gpu' | 'too_small' | 'required';
-export type Choice = { room: Room; why: Why } | { refused: 'missing' | 'required' };
+export type Choice = { room: Room; why: Why; placement?: Placement } | { refused: 'missing' | 'required' };
 
 /** For which conversation, and what is known of the model on each device ('cpu' among them). */
 interface How {
@@ -59,29 +69,69 @@ const isOffered = ({ type }: Gpu): boolean => type !== 'software';
 
 export function chooseRoom(plan: MemoryPlan, rooms: Rooms, wish: DeviceWish, how: Partial<How> = {}): Choice {
   const { ram } = rooms;
+  const known = { ...USUAL, ...how };
   if (wish.device === 'cpu') return wish.gpuRequired ? { refused: 'required' } : { room: ram, why: 'chosen' };
   if (wish.device !== 'auto') {
     const named = rooms.gpus.find(({ gpu }) => gpu?.id === wish.device);
-    return named ? { room: named, why: 'chosen' } : { refused: 'missing' };
+    return named ? { ...whereOn(named, plan, rooms, wish, known), why: 'chosen' } : { refused: 'missing' };
   }
   const gpus = rooms.gpus.filter(({ gpu }) => gpu && isOffered(gpu));
   if (gpus.length === 0) return wish.gpuRequired ? { refused: 'required' } : { room: ram, why: 'no_gpu' };
-  const all = bySpeed(plan, { ram, gpus }, { ...USUAL, ...how });
-  const [best] = all.filter(({ gpu }) => gpu || !wish.gpuRequired);
-  if (best && wish.gpuRequired) return { room: best, why: 'required' };
-  if (best && all.some(({ gpu }) => gpu)) return { room: best, why: 'fastest' };
+  const all = ways(plan, { ram, gpus }, known);
+  const best = preferred(wish.gpuRequired ? all.filter(isOnCards) : all);
+  if (best && wish.gpuRequired) return { ...whereOf(best, { ram, gpus }), why: 'required' };
+  if (best && all.some(({ shares }) => shares.some(({ kind }) => kind === 'gpu')))
+    return { ...whereOf(best, { ram, gpus }), why: 'fastest' };
   if (!wish.gpuRequired) return { room: ram, why: 'too_small' };
   // Nowhere: what is lacking on the largest is what is told.
   return { room: gpus.reduce((one, two) => (usableBytes(two) > usableBytes(one) ? two : one)), why: 'required' };
 }
 
-/** Where it could be loaded as a whole, the fastest first. */
-function bySpeed(plan: MemoryPlan, { ram, gpus }: Rooms, { context, kvType, seen }: How): Room[] {
+const isOnCards = ({ shares }: Placement): boolean => shares.every(({ kind }) => kind === 'gpu');
+
+/** On the device that was named; where that has no room for all, the processor takes what is left, unless it may not. */
+function whereOn(
+  named: Room,
+  plan: MemoryPlan,
+  { ram }: Rooms,
+  { gpuRequired }: DeviceWish,
+  how: How,
+): { room: Room; placement?: Placement } {
+  const all = ways(plan, { ram, gpus: [named] }, how).filter(({ shares }) => shares[0]?.kind === 'gpu');
+  if (gpuRequired || all.some(({ shares }) => shares.length === 1)) return { room: named };
+  const best = preferred(all);
+  return best ? whereOf(best, { ram, gpus: [named] }) : { room: named };
+}
+
+function whereOf(placement: Placement, { ram, gpus }: Rooms): { room: Room; placement?: Placement } {
+  const room = [ram, ...gpus].find(({ gpu }) => (gpu?.id ?? 'cpu') === placement.shares[0]?.device) ?? ram;
+  return { room, ...(placement.shares.length > 1 && { placement }) };
+}
+
+/** The memories of devices that share a model, as if they were one: what it may take there, and how fast that would be read. */
+export function roomTogether(placement: Placement, rooms: readonly Room[], plan: MemoryPlan): Room | undefined {
+  const used = placement.shares.flatMap(({ device }) => rooms.filter(({ gpu }) => (gpu?.id ?? 'cpu') === device));
+  const [first] = used;
+  if (!first) return undefined;
+  // Devices without a memory of their own use the machine's, which is counted once.
+  const isMachine = ({ gpu }: Room) => !gpu || gpu.unified;
+  const memories = used.filter((room, index) => !isMachine(room) || used.findIndex(isMachine) === index);
+  const sum = (of: (room: Room) => number) => total(memories.map(of));
+  const scratch = total(placement.shares.slice(1).map(({ scratchBytes }) => scratchBytes));
+  return {
+    totalBytes: sum(({ totalBytes }) => totalBytes),
+    freeBytes: sum(usableBytes) - scratch + reserveOf(first),
+    ownBytes: sum(({ ownBytes }) => ownBytes),
+    readBytesPerSecond: bandwidthFor(plan, placement.decodeTps),
+    ...(first.gpu && { gpu: first.gpu }),
+  };
+}
+
+/** How it could be loaded, the fastest first: as measured where it was loaded so before, else as expected. */
+function ways(plan: MemoryPlan, { ram, gpus }: Rooms, { context, kvType, seen }: How): Placement[] {
   const devices = { cpu: placeDevice(ram, ram), gpus: gpus.map((room) => placeDevice(room, ram)) };
-  return placements(sizesOf(plan, context, kvType), devices, 1)
+  return placements(sizesOf(plan, context, kvType), devices)
     .filter(({ runs }) => runs)
-    .map(({ shares, decodeTps }) => ({ id: shares[0]?.device ?? 'cpu', decodeTps }))
-    .map(({ id, decodeTps }) => ({ id, decodeTps: seen(id).decodeTps ?? decodeTps }))
-    .sort((one, two) => two.decodeTps - one.decodeTps)
-    .flatMap(({ id }) => [ram, ...gpus].filter(({ gpu }) => (gpu?.id ?? 'cpu') === id));
+    .map((placement) => ({ ...placement, decodeTps: seen(devicesOf(placement)).decodeTps ?? placement.decodeTps }))
+    .sort((one, two) => two.decodeTps - one.decodeTps);
 }

@@ -1,11 +1,10 @@
 // Every plan for a model on these devices that fits, the fastest first, and which of them the engine can carry out. Pure.
 import { inARow } from './layers';
+import { isCarriedOut } from './mesh';
 import type { Sizes } from './sizes';
 import { sharedOut } from './tensors';
-import type { PlaceDevice, Placement, PlacementKind } from './types';
+import type { PlaceDevice, Placement } from './types';
 
-/** What the engine can do today: a whole model in one place. */
-const RUNS: ReadonlySet<PlacementKind> = new Set(['gpu', 'cpu']);
 const MOST_RANKS = 4;
 
 export interface Machine {
@@ -30,7 +29,7 @@ export function placements(sizes: Sizes, { cpu, gpus }: Machine, most = MOST_RAN
   }
   return found
     .filter((placement) => placement !== undefined)
-    .map((placement) => ({ ...placement, runs: RUNS.has(placement.kind) }))
+    .map((placement) => ({ ...placement, runs: isCarriedOut(placement, sizes.expertCount) }))
     .sort((one, two) => two.decodeTps - one.decodeTps || one.shares.length - two.shares.length);
 }
 
@@ -46,5 +45,5 @@ export function preferred(all: readonly Placement[]): Placement | undefined {
   );
 }
 
-/** The fastest that can be carried out. */
-export const runnable = (all: readonly Placement[]): Placement | undefined => all.find(({ runs }) => runs);
+/** The same of those that can be carried out. */
+export const runnable = (all: readonly Placement[]): Placement | undefined => preferred(all.filter(({ runs }) => runs));

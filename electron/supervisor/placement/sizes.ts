@@ -21,6 +21,8 @@ export interface Sizes {
   output: number;
   expertCount: number;
   expertsUsed: number;
+  /** Devices that a layer can be shared out over; 1: it cannot. */
+  mostShares: number;
   /** Working space on a graphics device, and on the processor with its process. */
   scratch: { gpu: number; cpu: number };
   /** Of one group's conversation: bytes for each layer of the fullest group on a device. */
@@ -51,6 +53,7 @@ export function sizesOf(
     output: parts.output,
     expertCount: Math.max(1, model.experts),
     expertsUsed: Math.max(1, model.expertsUsed),
+    mostShares: Math.max(1, plan.mostShares ?? 1),
     scratch: { gpu: deviceHeldBytesOf(plan), cpu: heldBytesOf(plan) },
     kvPerLayer: perLayer(plan, context, kvType),
     spokenPerLayer: perLayer(plan, Math.min(context, SPOKEN_TOKENS), kvType),

@@ -3,12 +3,12 @@
 export const BANDWIDTH_SHARE = 0.7;
 /** For each layer on a graphics device: its dispatches. */
 const LAYER_SECONDS = 40e-6;
-/** From one device to the next. */
-const HOP_SECONDS = 60e-6;
+/** From one device to the next: a submission is waited for, a copy made, the other's thread woken. */
+const HOP_SECONDS = 120e-6;
 /** There and back, where a layer's experts are computed by the processor. */
-const EXPERTS_SECONDS = 100e-6;
+const EXPERTS_SECONDS = 240e-6;
 /** One sum over devices, through the machine's memory; a layer has two. */
-const SUM_SECONDS = 40e-6;
+const SUM_SECONDS = 120e-6;
 
 export const readSeconds = (bytes: number, bytesPerSecond: number): number =>
   bytes / (bytesPerSecond * BANDWIDTH_SHARE);

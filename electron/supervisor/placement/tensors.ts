@@ -30,17 +30,21 @@ export function fractionsOf(
 }
 
 export function sharedOut(devices: readonly PlaceDevice[], sizes: Sizes): Placement | undefined {
-  const weights = total(sizes.layers.map(({ shared, experts }) => shared + experts)) + sizes.output + sizes.embedding;
+  if (devices.length > sizes.mostShares) return undefined;
+  const weights = total(sizes.layers.map(({ shared, experts }) => shared + experts)) + sizes.output;
   const kv = kvOn(sizes.layers, sizes.kvPerLayer);
-  const room = ({ roomBytes }: PlaceDevice) => Math.max(0, roomBytes * (1 - RAGGED_SHARE) - sizes.scratch.gpu);
+  // The embedding is on the first; of the heads a device may have one more than its fraction.
+  const table = (index: number) => (index === 0 ? sizes.embedding : 0);
+  const room = ({ roomBytes }: PlaceDevice, index: number) =>
+    Math.max(0, roomBytes * (1 - RAGGED_SHARE) - sizes.scratch.gpu - table(index) - kv / sizes.mostShares);
   const fractions = fractionsOf(
     devices,
-    devices.map((device) => room(device) / (weights + kv)),
+    devices.map((device, index) => room(device, index) / (weights + kv)),
   );
   if (!fractions) return undefined;
   const used = sizes.expertsUsed / sizes.expertCount;
   const experts = total(sizes.layers.map((layer) => layer.experts));
-  const reads = weights - sizes.embedding - experts * (1 - used) + kvOn(sizes.layers, sizes.spokenPerLayer);
+  const reads = weights - experts * (1 - used) + kvOn(sizes.layers, sizes.spokenPerLayer);
   const shares = devices.map(({ id, name, kind }, index): Share => {
     const fraction = fractions[index] ?? 0;
     return {
@@ -50,7 +54,7 @@ export function sharedOut(devices: readonly PlaceDevice[], sizes: Sizes): Placem
       layers: sizes.layers.length,
       fraction,
       experts: experts > 0 ? sizes.layers.length * sizes.expertCount : 0,
-      weightBytes: weights * fraction,
+      weightBytes: weights * fraction + table(index),
       kvBytes: kv * fraction,
       scratchBytes: sizes.scratch.gpu,
     };
@@ -61,7 +65,9 @@ export function sharedOut(devices: readonly PlaceDevice[], sizes: Sizes): Placem
   const layers = sizes.layers.length;
   const seconds = slowest + fixedSeconds({ gpuLayers: layers, hops: 0, expertLayers: 0, sums: 2 * layers });
   const spareBytes = Math.min(
-    ...devices.map(({ roomBytes }, i) => roomBytes - sizes.scratch.gpu - (weights + kv) * (fractions[i] ?? 0)),
+    ...devices.map(
+      ({ roomBytes }, i) => roomBytes - sizes.scratch.gpu - table(i) - (weights + kv) * (fractions[i] ?? 0),
+    ),
   );
   return { kind: 'tensor_parallel', runs: false, shares, decodeTps: 1 / seconds, spareBytes };
 }

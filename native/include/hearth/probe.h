@@ -59,6 +59,7 @@ struct MemoryPlan {
   std::vector<uint32_t> windows;         // of each layer group; 0: everything
   std::vector<uint32_t> layer_groups;    // of each layer: which of the groups it is in
   uint64_t block_bytes_f16 = 0, block_bytes_q8 = 0;
+  uint32_t most_shares = 0;              // devices that a layer can be shared out over, at least; 0 or 1: it cannot
 };
 
 /// Reads the header, as `inspect`. Throws as it does.

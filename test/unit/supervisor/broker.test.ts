@@ -30,7 +30,6 @@ const ask = (more: Partial<Ask> = {}): Ask => ({
   kvMin: 1,
   kvMax: 3,
   coldBytes: 0,
-  hostBytes: 0,
   ...more,
 });
 
@@ -161,10 +160,23 @@ describe('a model that needs two memories', () => {
   const refuse: Placement = { kind: 'refuse', needed: 2, available: 1 };
   it.each([
     [
-      'comes when both let it in, with the conversation of the first',
+      'comes when both let it in, with the conversation that both allow',
       grant,
-      { ...grant, kvBytes: 0, shrink: [] },
-      grant,
+      {
+        kind: 'grant',
+        kvBytes: 3,
+        shrink: [
+          { path: 'a', kvBytes: 2 },
+          { path: 'b', kvBytes: 5 },
+        ],
+      },
+      {
+        ...grant,
+        shrink: [
+          { path: 'a', kvBytes: 1 },
+          { path: 'b', kvBytes: 5 },
+        ],
+      },
     ],
     ['does not come where one refuses', { kind: 'wait', paths: ['a'] }, refuse, refuse],
     [

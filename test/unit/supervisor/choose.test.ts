@@ -1,7 +1,9 @@
 // Which memory a model goes into, as a table of machines and wishes.
 import { describe, expect, it } from 'vitest';
-import type { Gpu, Room } from '../../../electron/supervisor/fit';
-import { chooseRoom } from '../../../electron/supervisor/placement/choose';
+import { fitOf, type Gpu, type Room } from '../../../electron/supervisor/fit';
+import { chooseRoom, roomTogether } from '../../../electron/supervisor/placement/choose';
+import { devicesOf } from '../../../electron/supervisor/placement/mesh';
+import { MODELS } from './placement/models';
 import { planFor } from './plans';
 
 const GB = 1e9;
@@ -62,6 +64,31 @@ describe('the device of a load', () => {
     ['required, and the processor named', [card('a', 8)], { device: 'cpu', gpuRequired: true }, 'nowhere, required'],
   ])('%s', (_, gpus, wish, expected) => {
     expect(chosen(gpus, wish)).toBe(expected);
+  });
+
+  it.each<[string, number[], string, boolean, string]>([
+    ['a card that holds most of it, and the processor', [9], 'auto', false, 'experts_in_ram a cpu'],
+    ['a card that was named takes what it has room for', [9], 'a', false, 'experts_in_ram a cpu'],
+    ['not where nothing may be on the processor', [9], 'auto', true, 'a alone, required'],
+    ['two cards that hold it together', [9, 9], 'auto', true, 'tensor_parallel a b'],
+    ['one card that holds it all is preferred to two', [40, 40], 'auto', false, 'a alone, fastest'],
+  ])('%s', (_, free, device, gpuRequired, expected) => {
+    const gpus = free.map((gigabytes, index) => card('ab'[index] ?? '', gigabytes));
+    const [large] = MODELS as [(typeof MODELS)[number]];
+    const choice = chooseRoom(large, { ram: ram(), gpus }, { device, gpuRequired }, { context: 8192 });
+    const { room, why, placement } = choice as Extract<typeof choice, { room: Room }>;
+    expect(placement ? devicesOf(placement) : `${room.gpu?.id ?? 'cpu'} alone, ${why}`).toBe(expected);
+    if (placement) expect(room.gpu?.id).toBe('a');
+  });
+
+  it('memories of devices that share a model are counted together, and the machine once', () => {
+    const [large] = MODELS as [(typeof MODELS)[number]];
+    const rooms = [ram(), card('a', 9)];
+    const choice = chooseRoom(large, { ram: ram(), gpus: rooms.slice(1) }, auto, { context: 8192 });
+    const placement = 'placement' in choice ? choice.placement : undefined;
+    const whole = placement && roomTogether(placement, rooms, large);
+    expect(whole).toMatchObject({ totalBytes: 56 * GB, gpu: { id: 'a' } });
+    expect(whole && fitOf(large, { context: 8192, kvType: 'f16' }, whole, whole)).toMatchObject({ verdict: 'fits' });
   });
 
   it('follows what was measured rather than what is expected', () => {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HearthError, type ErrorCode } from '../../../electron/contract/errors';
 import type { Loaded, Stats } from '../../../electron/contract/runtime';
 import type { SeenGpu } from '../../../electron/supervisor/gpus';
+import type { Where } from '../../../electron/supervisor/terms';
 import type { Knowledge } from '../../../electron/supervisor/knowledge';
 import type { HostState, ModelHost } from '../../../electron/supervisor/model-host';
 import { Residency } from '../../../electron/supervisor/residency';
@@ -25,7 +26,7 @@ class FakeHost implements ModelHost {
 
   constructor(
     readonly ref: ModelRef,
-    readonly load: { context?: number; kvBytes?: number; device?: string },
+    readonly load: { context?: number; kvBytes?: number; device?: string; mesh?: unknown },
     private readonly changed: () => void,
   ) {}
 
@@ -60,17 +61,20 @@ interface SetUp {
   auto?: boolean;
   /** Every model is meant for it. */
   gpu?: SeenGpu;
+  where?: Where;
   mayLeave?: boolean;
 }
 
 /** Models are called by a letter and their gigabytes: a4. Two of 4 do not fit into the 7 that there are. */
-function setUp({ budget = 7, auto = true, gpu, mayLeave = true }: SetUp = {}) {
+function setUp({ budget = 7, auto = true, gpu, where, mayLeave = true }: SetUp = {}) {
   const hosts: FakeHost[] = [];
   const failures: string[] = [];
   const knowledge = {
     plan: async (path: string) => {
       if (path === 'damaged') throw new HearthError('bad_file', 'The file is damaged.');
-      return planFor(path.replace('copy-', ''), Number(path.slice(-1)));
+      const plan = planFor(path.replace('copy-', ''), Number(path.slice(-1)));
+      const layers = where?.division ? [1, 2, 3].flatMap(() => plan.parts.layers) : plan.parts.layers;
+      return { ...plan, parts: { ...plan.parts, layers } };
     },
     experience: async () => ({}),
     see: () => undefined,
@@ -82,7 +86,7 @@ function setUp({ budget = 7, auto = true, gpu, mayLeave = true }: SetUp = {}) {
     slots: 8,
     memory: () => ({ totalBytes: 100 * GB, freeBytes: 100 * GB }),
     budgetBytes: budget * GB,
-    choose: async () => gpu,
+    choose: async () => ({ ...where, ...(gpu && { gpu }) }),
     mayLeaveDevice: () => mayLeave,
     createHost: (ref, { load }) => {
       const host = new FakeHost(ref, load, () => residency.changed());
@@ -457,6 +461,43 @@ describe('a model on a card', () => {
     request(residency, 'b4');
     await settle();
     expect(alive()).toEqual(['a4']); // busy: the card has room for one
+  });
+
+  it('shared by two cards and the processor takes of each its part, and room on all is what lets it in', async () => {
+    const other: SeenGpu = { ...card, id: 'vulkan:2', name: 'Other', limitBytes: 4 * GB };
+    const share = (device: string, layers: number, weight: number, kv = 0) => ({
+      ...{ device, name: device, kind: device === 'cpu' ? ('cpu' as const) : ('gpu' as const), layers, fraction: 1 },
+      ...{ experts: 0, weightBytes: weight * GB, kvBytes: kv * GB, scratchBytes: 0.1 * GB },
+    });
+    const shares = [share('vulkan:1', 2, 5), share('vulkan:2', 1, 2), share('cpu', 0, 3)];
+    const placement = { kind: 'gpus_and_ram' as const, runs: true, shares, decodeTps: 1, spareBytes: 0 };
+    const where = { gpu: card, division: { placement, gpus: [card, other] } };
+    const { residency, hosts, alive } = setUp({ budget: 9, where });
+    request(residency, 'a4');
+    await settle();
+    expect(hosts[0]?.load).toMatchObject({
+      device: 'vulkan:1',
+      mesh: {
+        split: 'layers',
+        ranks: [
+          { device: 'vulkan:1', layers: 2 },
+          { device: 'vulkan:2', layers: 1 },
+        ],
+      },
+    });
+    const held = (pool: string) =>
+      residency.pools.tenants(pool).map(({ weightBytes, kvMin }) => [weightBytes / GB, kvMin / GB]);
+    expect([held('vulkan:1'), held('vulkan:2'), held('ram')]).toEqual([
+      [[5, 0.256 * (2 / 3)]],
+      [[2, 0.256 / 3]],
+      [[3, 0]],
+    ]);
+    request(residency, 'b4');
+    await settle();
+    expect(alive()).toEqual(['a4']);
+    hosts[0]?.end();
+    await settle();
+    expect(alive()).toEqual(['b4']);
   });
 
   it('too small for it is said with the memory of the card', async () => {

@@ -56,6 +56,7 @@ function planOf(shape: Shape): MemoryPlan {
         group: i % windows.length,
       })),
     },
+    mostShares: kvHeads,
     kv: { blockTokens: 16, prefillRows: 512, windows, blockBytes: { f16, q8: (f16 * 34) / 64 } },
   };
 }

@@ -1,0 +1,118 @@
+// Failures prevented: a plan that the engine carries out as another one: layers, experts or keys and values on another device than reckoned.
+import { describe, expect, it } from 'vitest';
+import type { Mesh } from '../../../../electron/contract/runtime';
+import { devicesOf, isCarriedOut, kvOf, meshOf, shareOut } from '../../../../electron/supervisor/placement/mesh';
+import { placements } from '../../../../electron/supervisor/placement/place';
+import { sizesOf, total } from '../../../../electron/supervisor/placement/sizes';
+import type { Placement, Share } from '../../../../electron/supervisor/placement/types';
+import { MACHINES, machineOf } from './machines';
+import { MODELS } from './models';
+
+const [small, , dense] = MODELS as [(typeof MODELS)[number], unknown, (typeof MODELS)[number]];
+const share = (device: string, more: Partial<Share> = {}): Share => ({
+  device,
+  name: device,
+  kind: device === 'cpu' ? 'cpu' : 'gpu',
+  layers: 0,
+  fraction: 1,
+  experts: 0,
+  weightBytes: 1,
+  kvBytes: 0,
+  scratchBytes: 0,
+  ...more,
+});
+const plan = (kind: Placement['kind'], shares: Share[]): Placement => ({
+  kind,
+  runs: true,
+  shares,
+  decodeTps: 1,
+  spareBytes: 0,
+});
+const rank = (device: string, more: Partial<Mesh['ranks'][number]> = {}) => ({
+  device,
+  threads: 0,
+  share: 1,
+  layers: 0,
+  ...more,
+});
+
+describe('a plan in the words of the engine', () => {
+  it.each<[string, Placement, Mesh | undefined]>([
+    ['one device needs no words', plan('gpu', [share('a', { layers: 24, experts: 768 })]), undefined],
+    [
+      'shares of every layer',
+      plan('tensor_parallel', [share('a', { layers: 24, fraction: 0.7 }), share('b', { layers: 24, fraction: 0.3 })]),
+      { split: 'tensor', ranks: [rank('a', { share: 0.7 }), rank('b', { share: 0.3 })], servedLayers: [] },
+    ],
+    [
+      'layers in a row',
+      plan('layer_split', [share('a', { layers: 10, experts: 320 }), share('b', { layers: 14, experts: 448 })]),
+      { split: 'layers', ranks: [rank('a', { layers: 10 }), rank('b', { layers: 14 })], servedLayers: [] },
+    ],
+    [
+      'experts that find no room are those of the last layers of their card',
+      plan('experts_in_ram', [share('a', { layers: 24, experts: 20 * 32 }), share('cpu', { experts: 4 * 32 })]),
+      { split: 'layers', ranks: [rank('a', { layers: 24 })], servedLayers: [20, 21, 22, 23] },
+    ],
+    [
+      'of two cards, each its own',
+      plan('gpus_and_ram', [
+        share('a', { layers: 10, experts: 8 * 32 }),
+        share('b', { layers: 13, experts: 12 * 32 }),
+        share('cpu', { layers: 1, experts: 4 * 32 }),
+      ]),
+      {
+        split: 'layers',
+        ranks: [rank('a', { layers: 10 }), rank('b', { layers: 13 }), rank('cpu', { layers: 1 })],
+        servedLayers: [8, 9, 22],
+      },
+    ],
+  ])('%s', (_, placement, want) => {
+    expect(meshOf(placement, small)).toEqual(want);
+  });
+
+  it('a dense model has no experts to leave behind', () => {
+    const row = plan('layers_in_ram', [share('a', { layers: 30 }), share('cpu', { layers: 2 })]);
+    expect(meshOf(row, dense)?.servedLayers).toEqual([]);
+  });
+
+  it('every plan that runs has every layer once, and experts where the bytes were reckoned', () => {
+    for (const machine of MACHINES) {
+      const all = placements(sizesOf(small, 8192, 'f16'), machineOf(machine)).filter(({ runs }) => runs);
+      for (const placement of all) {
+        const mesh = meshOf(placement, small);
+        if (!mesh) continue;
+        if (mesh.split === 'layers') expect(total(mesh.ranks.map(({ layers }) => layers))).toBe(24);
+        else expect(total(mesh.ranks.map((each) => each.share))).toBeCloseTo(1, 6);
+        const left = total(placement.shares.map(({ kind, experts }) => (kind === 'gpu' ? experts : 0)));
+        if (mesh.split === 'layers' && placement.shares.every(({ kind, layers }) => kind === 'gpu' || layers === 0))
+          expect(mesh.servedLayers).toHaveLength(24 - left / 32);
+      }
+    }
+  });
+
+  it('experts of one layer in two places are nothing that it does', () => {
+    expect(isCarriedOut(plan('experts_in_ram', [share('a', { layers: 24, experts: 700 })]), 32)).toBe(false);
+  });
+});
+
+describe('keys and values', () => {
+  it('are shared as the engine cuts heads', () => {
+    expect(shareOut(90, [1, 1, 1, 1])).toEqual([23, 23, 22, 22]);
+    expect(shareOut(8, [0.7, 0.3])).toEqual([6, 2]);
+    expect(shareOut(4, [99, 1])).toEqual([3, 1]);
+    const two = plan('tensor_parallel', [share('a', { fraction: 0.7 }), share('b', { fraction: 0.3 })]);
+    expect(kvOf(two, { ...small, mostShares: 8 })).toEqual({ parts: [0.75, 0.25], scale: 1 });
+  });
+
+  it('take blocks as large as the fullest group of each device', () => {
+    // Of 24 layers in turn in two groups: 11 have 6 and 5, 13 have 6 and 7; together they would have 12 of each.
+    const row = plan('layer_split', [share('a', { layers: 11 }), share('b', { layers: 13 }), share('cpu')]);
+    expect(kvOf(row, small)).toEqual({ parts: [6 / 13, 7 / 13, 0], scale: 13 / 12 });
+  });
+});
+
+it('the speed of a plan is remembered under its devices', () => {
+  expect(devicesOf(plan('gpu', [share('a')]))).toBe('a');
+  expect(devicesOf(plan('layer_split', [share('a'), share('b')]))).toBe('layer_split a b');
+});
