@@ -95,6 +95,9 @@ export async function ps(options: MemoryOptions, io: Io): Promise<void> {
   const rows = [...loaded, ...coming].map(row);
   if (rows.length === 0) io.out('No model is loaded.\n');
   else io.out(table([HEAD, ...rows]));
+  for (const { name, replacedKernels = [] } of loaded) {
+    for (const sentence of replacedKernels) io.out(`Note: ${name}: ${sentence}\n`);
+  }
   if (swap) io.out(`${wordsOf(state)}, then ${swap.to} (${swap.waiting} waiting).\n`);
 }
 

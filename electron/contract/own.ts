@@ -44,6 +44,8 @@ export const activeModel = z.object({
   abilities: abilities.optional(),
   context: z.int().optional(),
   kernels: z.string().optional(),
+  /** The engine's sentence for each kernel that failed its self-test there and was replaced. */
+  replacedKernels: z.array(z.string()).optional(),
   /** What it computes on: 'cpu', or a graphics device with its name. */
   device: z.string().optional(),
   gpu: z.string().optional(),

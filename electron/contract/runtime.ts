@@ -91,6 +91,8 @@ export const loaded = z.object({
   /** Name of the engine elsewhere that has it; its address is then in `kernels`, and `model.modelId` is 'remote'. */
   remote: z.string().optional(),
   kernels: z.string(),
+  /** The engine's sentence for each kernel that failed its self-test on this device and was replaced; absent: none. */
+  replacedKernels: z.array(z.string()).optional(),
   /** Id of the device that computes. */
   device: z.string().optional(),
   precision: z.enum(['fast', 'exact']),

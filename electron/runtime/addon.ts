@@ -312,6 +312,8 @@ export interface NativeEngineInfo {
   context: number;
   /** e.g. 'cpu/avx512' */
   kernels: string;
+  /** A sentence for each kernel that failed its self-test and was replaced. */
+  notes: string[];
   build: string;
 }
 

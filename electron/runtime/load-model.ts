@@ -70,6 +70,7 @@ async function assemble(
     abilities: traits.abilities,
     context: info.context,
     kernels: info.kernels,
+    ...(info.notes.length > 0 && { replacedKernels: info.notes }),
     device,
     precision,
     kvType: kvType !== 'auto' ? kvType : precision === 'exact' ? 'f32' : 'f16',

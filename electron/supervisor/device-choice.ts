@@ -3,8 +3,8 @@
 import { HearthError } from '../contract/errors';
 import type { MemoryPlan } from '../contract/runtime';
 import type { Experience, Room } from './fit';
-import type { Gpus, SeenGpu } from './gpus';
-import type { Knowledge } from './knowledge';
+import { isGone, type Gpus, type SeenGpu } from './gpus';
+import type { Knowledge, LastDevice } from './knowledge';
 import { chooseRoom, roomTogether, type DeviceWish, type Why } from './placement/choose';
 import type { Placement } from './placement/types';
 import type { Where } from './terms';
@@ -12,7 +12,7 @@ import type { LoadWish } from './types';
 
 export interface DeviceChoiceOptions {
   gpus: Gpus;
-  knowledge: Pick<Knowledge, 'experience'>;
+  knowledge: Pick<Knowledge, 'experience' | 'lastDevice'>;
   /** `measure`: how fast it is read may be found out now, which takes a second. */
   ram(measure: boolean): Promise<Room>;
   /** Of a graphics device, in bytes a second. */
@@ -48,6 +48,16 @@ export class DeviceChoice {
   whereOf({ room, placement }: Chosen): Where {
     const gpu = this.seen(room);
     return { ...(gpu && { gpu }), ...(placement && { division: { placement, gpus: this.options.gpus.last() } }) };
+  }
+
+  /**
+   * The device on which the model was, and which is not there now: after a sleep, with another driver, in a changed machine. Only where
+   * the choice is ours: a wish that cannot be met is an error, and who wishes the processor knows.
+   */
+  async missing(plan: MemoryPlan, wish: LoadWish): Promise<LastDevice | undefined> {
+    if (this.wishOf(wish).device !== 'auto') return undefined;
+    const last = await this.options.knowledge.lastDevice(plan);
+    return last && isGone(last, this.options.gpus.last()) ? last : undefined;
   }
 
   seen({ gpu }: Room): SeenGpu | undefined {

@@ -72,6 +72,10 @@ export class Gpus {
   }
 }
 
+/** Whether a device is there no more. Some drivers give another id after an update, so the name counts, too. */
+export const isGone = (device: Pick<SeenGpu, 'id' | 'name'>, there: readonly Pick<SeenGpu, 'id' | 'name'>[]): boolean =>
+  !there.some(({ id, name }) => id === device.id || name === device.name);
+
 function roomOf({ limitBytes, totalBytes, driver: _, ...gpu }: SeenGpu, ram: Room, ownBytes: number): Room {
   if (!gpu.unified) return { totalBytes, freeBytes: limitBytes, ownBytes, gpu };
   const { readBytesPerSecond: _speed, ...machine } = ram;

@@ -10,6 +10,7 @@ export type ExperienceStore = Pick<Store, 'measurements' | 'addMeasurement'>;
 
 const LOAD = 'load';
 const BANDWIDTH = 'bandwidth';
+const DEVICE = 'device';
 
 /** What a load was seen to take. */
 export interface Seen {
@@ -22,9 +23,17 @@ export interface Seen {
   decodeTps: number;
 }
 
+/** A graphics device on which a model was, by what stays the same of it. */
+export interface LastDevice {
+  id: string;
+  name: string;
+  driver: string;
+}
+
 export class Knowledge {
   private readonly plans = new Map<string, { print: string; plan: MemoryPlan }>();
   private readonly seen = new Map<string, Seen>();
+  private readonly lastDevices = new Map<string, LastDevice | undefined>();
   private readonly bandwidths = new Map<string, Promise<number | undefined>>();
 
   constructor(
@@ -82,6 +91,24 @@ export class Knowledge {
     if (before && isAbout(before.heldBytes, seen.heldBytes) && isAbout(before.decodeTps, seen.decodeTps)) return;
     const { worked: _, ...values } = seen;
     await this.store.addMeasurement({ at: Date.now(), kind: LOAD, subject, values });
+  }
+
+  /** The graphics device that it was loaded on last; undefined: it was the processor, or never. */
+  async lastDevice({ model: { modelId } }: MemoryPlan): Promise<LastDevice | undefined> {
+    if (this.lastDevices.has(modelId)) return this.lastDevices.get(modelId);
+    const [latest] = (await this.store?.measurements(DEVICE, modelId)) ?? [];
+    const { id, name, driver } = (latest?.values ?? {}) as Partial<LastDevice>;
+    const last = id !== undefined && name !== undefined && driver !== undefined ? { id, name, driver } : undefined;
+    this.lastDevices.set(modelId, last);
+    return last;
+  }
+
+  async loadedOn(plan: MemoryPlan, device: LastDevice | undefined): Promise<void> {
+    const { modelId } = plan.model;
+    const before = await this.lastDevice(plan);
+    if (before?.id === device?.id && before?.driver === device?.driver) return;
+    this.lastDevices.set(modelId, device);
+    await this.store?.addMeasurement({ at: Date.now(), kind: DEVICE, subject: modelId, values: { ...device } });
   }
 
   /** Bytes a second of plain reading, of all the processor or of a device: measured once. Not while something runs (`quiet`). */

@@ -35,7 +35,9 @@ export interface LocalHostOptions extends HostListener {
   log(level: LogLevel, text: string): void;
 }
 
-const isGraphics = (device: string): boolean => device.startsWith('vulkan');
+/** Whether a graphics device has a part in it. */
+const isOnGraphics = ({ device, mesh }: Pick<LoadOptions, 'device' | 'mesh'>): boolean =>
+  [device, ...(mesh?.ranks ?? []).map((rank) => rank.device)].some((id) => id.startsWith('vulkan'));
 
 /** A runtime that has not said `end` so long after a cancel is not waited for any longer. */
 const CANCEL_MS = 150;
@@ -180,7 +182,7 @@ export class LocalHost implements ModelHost {
   }
 
   private endsRuntime(code: ErrorCode): boolean {
-    return endsRuntime(code, isGraphics(this.load.device) && (this.options.mayLeaveDevice?.() ?? false));
+    return endsRuntime(code, isOnGraphics(this.load) && (this.options.mayLeaveDevice?.() ?? false));
   }
 
   /** Nothing can be done with this device any more in this process: it ends, and what follows is as after a crash. */
@@ -287,7 +289,7 @@ export class LocalHost implements ModelHost {
 
   /** True where the next boot is elsewhere. */
   private leaveDevice(code: ErrorCode): boolean {
-    const elsewhere = isGraphics(this.load.device) ? this.options.leaveDevice?.(code) : undefined;
+    const elsewhere = isOnGraphics(this.load) ? this.options.leaveDevice?.(code) : undefined;
     if (!elsewhere) return false;
     this.options.log('warn', `${this.ref.name} comes back on the processor: its device failed (${code})`);
     this.load = elsewhere;

@@ -5,7 +5,7 @@ import type { Loaded, LoadPhase, LogLevel, MemoryPlan } from '../contract/runtim
 import type { ErrorCode } from '../contract/errors';
 import { expired, relieve, type Grant } from './broker';
 import { RESERVE_BYTES } from './fit';
-import { seenIn, subjectOf, type Knowledge, type Seen } from './knowledge';
+import { seenIn, subjectOf, type Knowledge, type LastDevice, type Seen } from './knowledge';
 import type { ModelHost } from './model-host';
 import { comesElsewhere } from './policy';
 import { Pools, noRoom, worthwhile, type PoolOptions } from './pools';
@@ -38,6 +38,8 @@ export interface ResidencyOptions extends PoolOptions {
   createHost(ref: ModelRef, needs: HostNeeds): ModelHost;
   /** The devices to load it onto. Throws HearthError where the wish cannot be met. */
   choose(plan: MemoryPlan, wish: LoadWish): Promise<Where>;
+  /** Where the processor was chosen: the device on which the model was before and which is gone. */
+  missing(plan: MemoryPlan, wish: LoadWish): Promise<LastDevice | undefined>;
   /** Whether a model whose device failed may come back on the processor. */
   mayLeaveDevice(): boolean;
   knowledge: Knowledge;
@@ -219,11 +221,13 @@ export class Residency {
     want.planning = true;
     this.forgetFailure(want);
     const { wish, fallback } = want;
-    const { knowledge, choose } = this.options;
+    const { knowledge, choose, missing } = this.options;
     try {
       const plan = await knowledge.plan(want.ref.path);
       const where = fallback ? {} : await choose(plan, wish);
       const experience = await knowledge.experience(plan, subjectDevice(where));
+      const gone = fallback || where.gpu ? undefined : await missing(plan, wish);
+      if (gone) want.fallback = { device: gone.name, driver: gone.driver, code: 'device_unavailable' };
       // Who has named another device meanwhile has it chosen anew.
       if (want.wish.device === wish.device) want.known = { plan, experience, ...where };
     } catch (error) {
@@ -274,6 +278,7 @@ export class Residency {
       if (signal.aborted) throw givenUp(ref);
       const resident = await this.boot(loading, wish, terms);
       this.residents.set(ref.path, resident);
+      void this.noteDevice(resident);
       // Whoever has asked for other terms meanwhile gets these: the loop loads it anew.
       if (this.wants.has(want) && !resident.differsFrom(want.wish)) this.serve(want, resident);
     } catch (error) {
@@ -284,6 +289,11 @@ export class Residency {
       this.loading = undefined;
       this.changed();
     }
+  }
+
+  /** For the next load: a device that is missing then is said. One that stands in for another does not take its place. */
+  private async noteDevice({ terms, fallback }: Resident): Promise<void> {
+    if (terms && !fallback) await this.options.knowledge.loadedOn(terms.plan, terms.gpu).catch(() => undefined);
   }
 
   /** What is left of a model that failed. */

@@ -92,6 +92,7 @@ class LocalSupervisor implements Supervisor {
     this.residency = new Residency({
       createHost: (ref, needs) => this.createHost(ref, needs),
       choose: (plan, wish) => this.planner.choice.whereFor(plan, wish),
+      missing: (plan, wish) => this.planner.choice.missing(plan, wish),
       mayLeaveDevice: () => !wishOf(options).gpuRequired,
       knowledge: this.knowledge,
       // Asked for at each load.

@@ -30,6 +30,7 @@ export function describe(resident: Resident): ActiveModel {
     ...(loaded && {
       abilities: loaded.abilities,
       kernels: loaded.kernels,
+      ...(loaded.replacedKernels && { replacedKernels: loaded.replacedKernels }),
       ...(loaded.device !== undefined && { device: loaded.device }),
       defaultTemperature: loaded.defaultTemperature,
     }),

@@ -65,6 +65,7 @@ Napi::Value EngineObject::info(const Napi::CallbackInfo& info) {
     o.Set("model", to_js(env, e.model()));
     o.Set("context", Napi::Number::New(env, e.context()));
     o.Set("kernels", Napi::String::New(env, e.kernels()));
+    o.Set("notes", to_js(env, e.notes()));
     o.Set("build", Napi::String::New(env, engine_build()));
     return o;
   });

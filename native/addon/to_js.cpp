@@ -229,6 +229,8 @@ Napi::Value to_js(Napi::Env env, const std::vector<Event>& events) {
   return list(env, events, [&](const Event& each) { return to_js(env, each); });
 }
 
+Napi::Value to_js(Napi::Env env, const std::vector<std::string>& sentences) { return strings(env, sentences); }
+
 Napi::Value to_js(Napi::Env env, const std::vector<float>& values) {
   return typed_copy<Napi::Float32Array>(env, values);
 }

@@ -17,6 +17,7 @@ Napi::Value to_js(Napi::Env env, const Devices& devices);
 Napi::Value to_js(Napi::Env env, const EngineStats& stats);
 Napi::Value to_js(Napi::Env env, const Event& event);
 Napi::Value to_js(Napi::Env env, const std::vector<Event>& events);
+Napi::Value to_js(Napi::Env env, const std::vector<std::string>& sentences);
 /// A copy: Electron forbids memory that the engine would own.
 Napi::Value to_js(Napi::Env env, const std::vector<float>& values);
 

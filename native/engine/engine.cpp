@@ -71,6 +71,7 @@ class LoadedEngine final : public Engine {
     make_loop(options, limits, plan, block_bytes);
     step(0.9, "warmup");
     loop_->warm_up(Deadline(warm_up_limit, cancel).passed());
+    notes_ = model_->device().notes();  // its first step has tried its kernels; from here on it is the engine thread's
     step(1.0, "warmup");
     progress_ = {};
     cancel_ = nullptr;
@@ -82,6 +83,7 @@ class LoadedEngine final : public Engine {
   const ModelInfo& model() const override { return file_.info; }
   uint32_t context() const override { return context_; }
   std::string kernels() const override { return model_->device().name(); }
+  std::vector<std::string> notes() const override { return notes_; }
 
   void submit(Request request) override {
     check_tokens(request.prompt, vocabulary(), "The prompt");
@@ -203,6 +205,7 @@ class LoadedEngine final : public Engine {
   Mailbox mailbox_;
   std::unique_ptr<StepLoop> loop_;
   uint32_t context_ = 0;
+  std::vector<std::string> notes_;
   std::mutex join_mutex_;
   std::thread thread_;
 };

@@ -109,7 +109,7 @@ TEST_P(VulkanOps, KeysAndValuesOfEveryTypeComeBack) {
 /// Inputs of 16 bits, sums of 32: as near as rounded inputs can be, also where they are larger than 16 bits hold.
 TEST_P(VulkanOps, MatrixUnitsAreAsNearAsTheirInputs) {
   const auto backend = vulkan_backend(GetParam(), Precision::fast);
-  if (backend->name().find("cooperative_matrix") == std::string::npos) GTEST_SKIP() << "no matrix units here";
+  if (backend->name().find("cooperative_matrix") == std::string::npos) GTEST_SKIP() << "no matrix units here: " << why_off(GetParam().device, "cooperative_matrix");
   OpCases rounded{[] { return vulkan_backend(GetParam(), Precision::fast); }};
   rounded.tolerance = 1e-2;
   for (DType t : tested_types()) rounded.linear(t, 130, 768, 70);

@@ -134,6 +134,8 @@ TEST(VulkanFeatures, ASwitchAQuirkAndAMissingExtensionAreToldApart) {
   EXPECT_EQ(f.off[1].reason, "switched off");
   EXPECT_NE(f.off[2].reason.find("MoltenVK"), std::string::npos);
   EXPECT_EQ(f.off.back().reason, "there is no such feature");
+  device.driver_id = 13;  // lavapipe
+  EXPECT_FALSE(choose_features(device, {"cooperative_matrix"}, {}).has("cooperative_matrix")) << "it compiles them for minutes";
   device.driver_id = 3;
   EXPECT_TRUE(choose_features(device, {"pipeline_cache"}, {}).has("pipeline_cache"));
   EXPECT_TRUE(choose_features(device, {"cooperative_matrix"}, {}).has("cooperative_matrix"));

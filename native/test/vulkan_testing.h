@@ -104,9 +104,24 @@ inline std::unique_ptr<Backend> vulkan_backend(const KernelSet& set, Precision p
   return make_vulkan_backend(options);
 }
 
-/// Fails when the validation layer had something to say.
+/// Why a feature is not used, as the list of devices says.
+inline std::string why_off(const std::string& id, std::string_view feature) {
+  for (const VulkanDevice& device : found_devices().devices) {
+    for (const VulkanOff& off : device.off) {
+      if (device.id == id && off.feature == feature) return off.reason;
+    }
+  }
+  return "it is switched off here";
+}
+
+/// Fails when the validation layer had something to say, or was asked for and is not there.
 class ValidationIsSilent : public ::testing::Environment {
  public:
+  void SetUp() override {
+    const char* wanted = std::getenv("HEARTH_VULKAN_VALIDATION");
+    if (!wanted || !*wanted || found_devices().devices.empty()) return;
+    EXPECT_TRUE(vulkan_validation_on()) << "HEARTH_VULKAN_VALIDATION is set, and the Khronos layer is not installed.";
+  }
   void TearDown() override { EXPECT_EQ(vulkan_validation_messages(), 0u); }
 };
 

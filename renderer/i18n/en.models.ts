@@ -432,6 +432,11 @@ export const modelWords = {
     '{{name}} runs on the processor, and more slowly, because {{device}} (driver {{driver}}) cannot be used now. It was taken away, or its driver was changed or does not start.',
   'device.spilling':
     '{{amount}} of {{name}} no longer find room on {{device}}, because other programs use its memory. Answers are slow until they end, or it is loaded smaller.',
+  'device.replaced_one':
+    'A fast kernel did not pass its self-test on {{device}}, and a safer one stands in. Answers are right, and may be slower; another driver version may help.',
+  'device.replaced_other':
+    '{{count}} fast kernels did not pass their self-test on {{device}}, and safer ones stand in. Answers are right, and may be slower; another driver version may help.',
+  'device.replacedWhich': 'What the engine says',
   'device.smaller': 'Load it smaller',
   'device.again': 'Try the card again',
   'device.settings': 'To the devices',

@@ -412,6 +412,9 @@ export const modelWords: CatalogueOf<typeof english> = {
     '{{device}}（驱动 {{driver}}）现在无法使用，{{name}} 改由处理器运行，速度较慢。可能是显卡已移除，或驱动已更换、未能启动。',
   'device.spilling':
     '其他程序占用了 {{device}} 的显存，{{name}} 有 {{amount}} 放不下了。回答会变慢，直到那些程序退出，或以更小的占用重新加载。',
+  'device.replaced_other':
+    '{{device}} 上有 {{count}} 个快速内核未通过自检，已换用更稳妥的版本。回答正确，但可能较慢；更换驱动版本或许有帮助。',
+  'device.replacedWhich': '引擎给出的说明',
   'device.smaller': '以更小的占用加载',
   'device.again': '再试一次显卡',
   'device.settings': '查看设备',

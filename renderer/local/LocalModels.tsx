@@ -6,6 +6,7 @@ import { currentLanguage, useT } from '../i18n';
 import { ImportButton } from '../downloads/ImportButton';
 import { ModelNow } from '../model/ModelNow';
 import { FallbackNote } from '../model/FallbackNote';
+import { KernelNote } from '../model/KernelNote';
 import { RegressionNote } from '../model/RegressionNote';
 import { SpillNote } from '../model/SpillNote';
 import { isBroken } from '../model/modelWords';
@@ -30,6 +31,7 @@ export function LocalModels() {
       <ModelNow />
       <FallbackNote />
       <SpillNote />
+      <KernelNote />
       <RegressionNote />
       {models.length > 0 && <Bar models={models} />}
       {isSuccess && models.length === 0 && (

@@ -15,6 +15,7 @@ import { useModels } from '../state/queries';
 import { FitPill } from './FitPill';
 import { ModelNow } from './ModelNow';
 import { FallbackNote } from './FallbackNote';
+import { KernelNote } from './KernelNote';
 import { RegressionNote } from './RegressionNote';
 import { SpillNote } from './SpillNote';
 import { Suggested } from './Suggested';
@@ -79,6 +80,7 @@ export function ModelPicker({ onDone }: { onDone: () => void }) {
         <ModelNow onAct={onDone} />
         <FallbackNote onAct={onDone} />
         <SpillNote onAct={onDone} />
+        <KernelNote />
         <RegressionNote onAct={onDone} />
       </div>
       {usable.length === 0 && groups.length === 0 && (

@@ -60,3 +60,17 @@ test('the processor never stands in for a card without a word', async ({ hearth,
   ).toBeVisible();
   await expect(page.getByRole('link', { name: 'To the devices' })).toHaveAttribute('href', /settings\/storage/);
 });
+
+test('kernels that did not pass their self-test are said, with what the engine says of them', async ({
+  hearth,
+  page,
+}) => {
+  const { state } = hearth.stub;
+  const replacedKernels = ['Kernel gemm_large_q8_0 is replaced by gemm: its numbers are wrong.'];
+  if (state.active) state.active = { ...state.active, gpu: card.name, replacedKernels };
+  hearth.stub.changed();
+  await page.evaluate(() => void (location.hash = '#/models'));
+  await expect(page.getByText('A fast kernel did not pass its self-test on Radeon RX 7900')).toBeVisible();
+  await page.getByText('What the engine says').click();
+  await expect(page.getByText('Kernel gemm_large_q8_0 is replaced by gemm')).toBeVisible();
+});

@@ -12,8 +12,9 @@ struct Quirk {
   std::string_view feature, reason;
 };
 
-// VkDriverId: 14 is MoltenVK.
+// VkDriverId: 13 is lavapipe, 14 is MoltenVK.
 constexpr Quirk table[] = {
+    {13, 0, 0, 0, cooperative_matrix, "lavapipe compiles each such kernel for more than a minute, as if it hung"},
     {14, 0, 0, 0, subgroups, "shuffles gave wrong numbers through MoltenVK on AMD's devices"},
     {14, 0, 0, 0, pipeline_cache, "MoltenVK keeps compiled kernels itself, and its own data is not portable between its versions"},
 };

@@ -188,6 +188,8 @@ class Engine {
   virtual uint32_t context() const = 0;
   /// "cpu/avx512", "cpu/avx2", "cpu/scalar", "reference": the kernels in use.
   virtual std::string kernels() const = 0;
+  /// A sentence for each kernel that failed its self-test on this device and was replaced by a safer one.
+  virtual std::vector<std::string> notes() const = 0;
 
   /// Queues a request. Throws Error{context_length_exceeded | invalid_request | queue_full} before any work.
   virtual void submit(Request request) = 0;

@@ -1,5 +1,9 @@
 // Where models are loaded, and what becomes of those whose card fails: with children that play the engine.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { ExperienceStore } from '../../../electron/supervisor/knowledge';
 import type { Supervisor } from '../../../electron/supervisor/types';
 import { collect, harness, model, until, work, type Harness } from './harness';
 
@@ -10,9 +14,13 @@ afterEach(async () => {
   open = [];
 });
 
-function start(wish: { device?: string; gpuRequired?: boolean } = {}, fake = 'there'): Harness {
+function start(
+  wish: { device?: string; gpuRequired?: boolean } = {},
+  fake = 'there',
+  store?: ExperienceStore,
+): Harness {
   const devices = () => ({ device: 'auto', gpuRequired: false, ...wish });
-  const made = harness({ devices }, { FAKE_GPU: fake });
+  const made = harness({ devices, ...(store && { store }) }, { FAKE_GPU: fake });
   open.push(made.supervisor);
   return made;
 }
@@ -65,6 +73,52 @@ describe('a model', () => {
   it('is not loaded at all where a card is required and refuses it', async () => {
     const { supervisor } = start({ gpuRequired: true }, 'gone');
     await expect(supervisor.load(ONE)).rejects.toMatchObject({ code: 'device_unavailable' });
+  });
+});
+
+describe('a card that is not there any more', () => {
+  const MISSING = { device: 'Card', driver: 'fake', code: 'device_unavailable' };
+
+  /** Measurements as the store keeps them. */
+  function memory(): ExperienceStore {
+    const all: Parameters<ExperienceStore['addMeasurement']>[0][] = [];
+    return {
+      addMeasurement: async (measurement) => void all.unshift(measurement),
+      measurements: async (kind, subject) => all.filter((each) => each.kind === kind && each.subject === subject),
+    };
+  }
+
+  it.each([
+    ['is said at the next start, and at each load', { device: 'auto' }, MISSING],
+    ['is nothing to who has chosen the processor', { device: 'cpu' }, undefined],
+  ])('%s', async (_, wish, fallback) => {
+    const store = memory();
+    const before = start({}, 'there', store);
+    expect((await before.supervisor.load(ONE)).device).toBe(CARD);
+    await before.supervisor.close();
+    const { supervisor } = start(wish, '', store);
+    for (let load = 0; load < 2; load++) {
+      expect((await supervisor.load(ONE)).device).toBe('cpu');
+      expect(supervisor.active()?.fallback).toEqual(fallback);
+      await supervisor.unload();
+    }
+  });
+
+  it('is an error to who has named it', async () => {
+    const store = memory();
+    await start({}, 'there', store).supervisor.load(ONE);
+    await expect(start({ device: CARD }, '', store).supervisor.load(ONE)).rejects.toMatchObject({
+      code: 'device_unavailable',
+    });
+  });
+
+  it('after a sleep is said, and the answer goes on on the processor', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hearth-card-'));
+    const { supervisor } = start({}, join(folder, 'used'));
+    const { tokens, end } = await collect(supervisor.generate(ONE, work({ tokens: 12, lostAt: 5 })));
+    expect([tokens.length, end?.reason]).toEqual([12, 'stop']);
+    expect(supervisor.active()).toMatchObject({ device: 'cpu', fallback: MISSING });
+    rmSync(folder, { recursive: true });
   });
 });
 

@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Device, Stats } from '../../../electron/contract/runtime';
 import { loadOf, usableBytes } from '../../../electron/supervisor/fit';
-import { Gpus } from '../../../electron/supervisor/gpus';
+import { Gpus, isGone } from '../../../electron/supervisor/gpus';
 import { seenIn } from '../../../electron/supervisor/knowledge';
 import { planFor } from './plans';
 
@@ -35,6 +35,18 @@ const gpus = (devices: () => Device[], held = 0) => {
     ),
   };
 };
+
+describe('a device that was used', () => {
+  const card = { id: 'vulkan:1', name: 'Card' };
+  it.each([
+    ['is there as it was', [card], false],
+    ['is there under another id, as some drivers give after an update', [{ id: 'vulkan:2', name: 'Card' }], false],
+    ['is gone with its driver', [], true],
+    ['is gone where software stands for it', [{ id: 'vulkan:3', name: 'llvmpipe (LLVM 15)' }], true],
+  ])('%s', (_, there, gone) => {
+    expect(isGone(card, there)).toBe(gone);
+  });
+});
 
 describe('the memory of a device', () => {
   it.each([

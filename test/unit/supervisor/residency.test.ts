@@ -79,6 +79,7 @@ function setUp({ budget = 7, auto = true, gpu, where, mayLeave = true }: SetUp =
     experience: async () => ({}),
     see: () => undefined,
     remember: async () => undefined,
+    loadedOn: async () => undefined,
   } as unknown as Knowledge;
   const residency: Residency = new Residency({
     knowledge,
@@ -87,6 +88,7 @@ function setUp({ budget = 7, auto = true, gpu, where, mayLeave = true }: SetUp =
     memory: () => ({ totalBytes: 100 * GB, freeBytes: 100 * GB }),
     budgetBytes: budget * GB,
     choose: async () => ({ ...where, ...(gpu && { gpu }) }),
+    missing: async () => undefined,
     mayLeaveDevice: () => mayLeave,
     createHost: (ref, { load }) => {
       const host = new FakeHost(ref, load, () => residency.changed());
