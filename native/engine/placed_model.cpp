@@ -68,6 +68,16 @@ std::vector<ModelPart> parts_of(const EngineOptions& options, const ModelSpec& s
   return parts;
 }
 
+/// Ranks of one processor that work at the same time share its cores; those in a row have them in turn.
+void share_cores(std::vector<PlannedRank>& ranks) {
+  const auto computes = [](const PlannedRank& rank) { return rank.options.device == "cpu"; };
+  const auto count = static_cast<uint32_t>(std::ranges::count_if(ranks, computes));
+  if (count < 2 || !ranks[0].part.divided) return;
+  for (PlannedRank& rank : ranks) {
+    if (computes(rank) && rank.options.threads == 0) rank.options.threads = std::max(1u, this_cpu().cores / count);
+  }
+}
+
 }  // namespace
 
 std::vector<PlannedRank> plan_ranks(const EngineOptions& options, const ModelSpec& spec, const ModelWeights& weights) {
@@ -88,7 +98,9 @@ std::vector<PlannedRank> plan_ranks(const EngineOptions& options, const ModelSpe
 }
 
 PlacedModel::PlacedModel(const EngineOptions& options, const ModelFile& file, uint32_t block_size) : file_(file) {
-  for (PlannedRank& planned : plan_ranks(options, file.spec, file.weights)) {
+  std::vector<PlannedRank> plan = plan_ranks(options, file.spec, file.weights);
+  share_cores(plan);
+  for (PlannedRank& planned : plan) {
     Rank rank;
     rank.kv = Transformer::kv_shape(cut_spec(file.spec, planned.part), block_size);
     rank.part = std::move(planned.part);
@@ -136,6 +148,7 @@ void PlacedModel::load(TransformerLimits limits, const Transformer::Progress& pr
     if (rank.part.ends) logits.push_back({static_cast<uint32_t>(r), rank.transformer->logits(), rank.transformer->logits_cols()});
   }
   if (!mesh_) ranks_[0].backend->set_kv_shape(ranks_[0].kv);
+  if (std::ranges::any_of(ranks_, [](const Rank& rank) { return rank.part.after.has_value(); })) mesh_->pipeline(record(StepTail::kv_only));
   logits_ = mesh_ ? mesh_->join(std::move(logits)) : logits[0].buffer;
 }
 

@@ -9,6 +9,7 @@
 
 #include "hearth/error.h"
 #include "mesh/meeting.h"
+#include "mesh/pieces.h"
 
 namespace hearth {
 namespace {
@@ -22,7 +23,6 @@ class MeshOfThreads final : public Mesh {
       block_bytes_.push_back(rank.backend->kv_block_bytes(rank.kv));
       if (block_bytes_[r] > 0) rank.backend->set_kv_shape(rank.kv);
     }
-    lists_.resize(ranks_.size());
     for (uint32_t r = 0; r < ranks_.size(); ++r) threads_.emplace_back([this, r] { work(r); });
   }
   ~MeshOfThreads() override {
@@ -78,8 +78,9 @@ class MeshOfThreads final : public Mesh {
 
   std::unique_ptr<Ticket> submit(const OpList& ops, const StepInputs& inputs, const std::atomic<bool>* abandon) override {
     finish();  // what a ticket that nobody waited for has left
-    share_out(ops);
-    inputs_ = inputs, abandon_ = abandon;
+    lists_ = share_out(ops);
+    pieces_ = in_pieces(inputs, quiet_lists_.empty() ? 1 : static_cast<uint32_t>(ranks_.size()));
+    abandon_ = abandon;
     error_ = nullptr, whole_ = true;
     meeting_.begin();
     {
@@ -95,6 +96,7 @@ class MeshOfThreads final : public Mesh {
     joined_.push_back(std::move(parts));
     return {static_cast<uint32_t>(joined_.size() - 1)};
   }
+  void pipeline(const OpList& without_outputs) override { quiet_lists_ = share_out(without_outputs); }
   void read(Buffer buffer, uint32_t first, uint32_t rows, float* out) override {
     const std::vector<JoinedPart>& parts = joined_.at(buffer.id);
     if (parts.size() == 1) return ranks_[parts[0].rank].backend->read(parts[0].buffer, first, rows, out);
@@ -150,17 +152,18 @@ class MeshOfThreads final : public Mesh {
     if (block_bytes_[rank] > 0) ranks_[rank].backend->resize_kv(blocks);
   }
 
-  void share_out(const OpList& ops) {
-    for (OpList& list : lists_) list.clear();
+  std::vector<OpList> share_out(const OpList& ops) const {
+    std::vector<OpList> lists(ranks_.size());
     OpList* list = nullptr;
     for (const Op& op : ops) {
       if (const auto* begin = std::get_if<OnRank>(&op)) {
-        list = &lists_.at(begin->rank);
+        list = &lists.at(begin->rank);
         continue;
       }
       if (!list) throw Error(ErrorCode::internal, "An op that belongs to no rank.");
       list->push_back(op);
     }
+    return lists;
   }
 
   void finish() {
@@ -180,7 +183,7 @@ class MeshOfThreads final : public Mesh {
       bool whole = false;
       std::exception_ptr error;
       try {
-        whole = ranks_[rank].backend->submit(lists_[rank], inputs_, abandon_)->wait();
+        whole = run(rank);
       } catch (...) {
         error = std::current_exception();
       }
@@ -189,6 +192,14 @@ class MeshOfThreads final : public Mesh {
       std::lock_guard lock(mutex_);
       if (--working_ == 0) changed_.notify_all();
     }
+  }
+
+  bool run(uint32_t rank) {
+    for (size_t i = 0; i < pieces_.size(); ++i) {
+      const OpList& list = i + 1 < pieces_.size() ? quiet_lists_[rank] : lists_[rank];
+      if (!ranks_[rank].backend->submit(list, pieces_[i], abandon_)->wait()) return false;
+    }
+    return true;
   }
 
   void note(bool whole, std::exception_ptr error) {
@@ -203,10 +214,11 @@ class MeshOfThreads final : public Mesh {
   uint32_t blocks_ = 0;
   std::vector<std::vector<JoinedPart>> joined_;
   std::vector<float> rows_;
+  std::vector<OpList> quiet_lists_;  // by rank; none: a step is one piece
 
   // Of the step under way; written while no rank works.
-  std::vector<OpList> lists_;
-  StepInputs inputs_;
+  std::vector<OpList> lists_;  // by rank
+  std::vector<StepInputs> pieces_;
   const std::atomic<bool>* abandon_ = nullptr;
 
   std::mutex mutex_;

@@ -27,6 +27,8 @@ class Mesh : public StepDevice {
   virtual uint64_t kv_block_bytes() const = 0;
   /// A handle for read().
   virtual Buffer join(std::vector<JoinedPart> parts) = 0;
+  /// Of ranks in a row: rows in front of a step's first output row go from rank to rank in pieces, by this list, which leaves no output.
+  virtual void pipeline(const OpList& without_outputs) = 0;
 };
 
 /// Sets the ranks' comm and KV shapes. `submit` takes a list with an OnRank before the part of each rank.

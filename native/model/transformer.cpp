@@ -7,6 +7,11 @@ namespace hearth {
 namespace {
 
 WeightRef weight_or_none(Backend& backend, const Matrix& matrix) { return matrix ? backend.add_weight(matrix) : WeightRef{}; }
+/// Whether these rows of a matrix are the whole of the other, as where embedding and output are tied.
+bool is_all_of(const Matrix& matrix, Range rows, const Matrix& other) {
+  return matrix && matrix.data == other.data && rows == Range{0, other.rows} && matrix.rows == other.rows;
+}
+
 VectorRef vector_or_none(Backend& backend, const Vector& v) { return v.empty() ? VectorRef{} : backend.add_vector(v); }
 
 }  // namespace
@@ -26,7 +31,9 @@ Transformer::Transformer(const ModelSpec& spec, const ModelWeights& weights, con
   }
   if (part.ends) {
     output_norm_ = backend.add_vector(weights.output_norm);
-    output_ = backend.add_weight(cut_rows(weights.output, part.vocabulary));
+    output_ = part.embeds && is_all_of(weights.output, part.vocabulary, weights.embedding)
+                  ? embedding_  // once in a device's memory
+                  : backend.add_weight(cut_rows(weights.output, part.vocabulary));
   }
   if (progress) progress(1.0);
 }

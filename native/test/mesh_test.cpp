@@ -13,6 +13,7 @@
 #include "engine/placed_model.h"
 #include "hearth/error.h"
 #include "mesh/meeting.h"
+#include "mesh/pieces.h"
 #include "test/mini_model.h"
 #include "test/random_model.h"
 #include "test/vulkan_testing.h"
@@ -24,7 +25,7 @@ namespace {
 using testing::Floats;
 using testing::RandomModel;
 
-constexpr uint32_t block_size = 16, most_rows = 64;
+constexpr uint32_t block_size = 16, most_rows = 512;
 constexpr double logit_tolerance = 0.02;  // of a model in float32 (ENGINE reference 1.7)
 
 struct Division {
@@ -51,7 +52,7 @@ const Division alone_cpu{"alone", {}}, alone_reference{"alone", {rank_on("refere
 class Placed {
  public:
   Placed(const ModelFile& file, const EngineOptions& options) : file_(file), model_(options, file, block_size), kv_(groups(file)) {
-    model_.load({most_rows, most_rows, 512}, [](double) {});
+    model_.load({most_rows, 64, 512}, [](double) {});
     runner_ = std::make_unique<StepRunner>(model_.device(), model_.lists(), static_cast<uint32_t>(file.spec.groups.size()), file.spec.vocabulary);
     model_.device().resize_kv(blocks);
   }
@@ -100,7 +101,7 @@ class Placed {
   StepDevice& device() { return model_.device(); }
 
  private:
-  static constexpr uint32_t blocks = 40;
+  static constexpr uint32_t blocks = 80;
   static std::vector<GroupReach> groups(const ModelFile& file) {
     std::vector<GroupReach> out;
     for (const LayerGroup& group : file.spec.groups) out.push_back({block_size, group.window});
@@ -125,6 +126,17 @@ class Placed {
 
 const RandomModel& ragged() {
   static const RandomModel model;
+  return model;
+}
+
+/// The same, but that the embedding of token 100, which no other test has, is no number.
+const RandomModel& poisoned() {
+  static const RandomModel model = [] {
+    RandomModel made;
+    auto* embedding = reinterpret_cast<float*>(const_cast<std::byte*>(made.file.weights.embedding.data));
+    std::fill_n(embedding + 100 * 64, 64, NAN);
+    return made;
+  }();
   return model;
 }
 
@@ -222,12 +234,9 @@ TEST_P(MeshDivision, AGivenUpStepCostsNothingButItsWork) {
   EXPECT_LE(worst_logit(got, want), logit_tolerance);
 }
 
-/// A token whose embedding is no number: its logits are refused by a rank, and the next step is as ever.
+/// Of a token without an embedding the logits are refused by a rank, and the next step is as ever.
 TEST_P(MeshDivision, TheFirstErrorIsTheOneThrownAndTheNextStepRuns) {
-  RandomModel poisoned;
-  auto* embedding = reinterpret_cast<float*>(const_cast<std::byte*>(poisoned.file.weights.embedding.data));
-  std::fill_n(embedding + 100 * 64, 64, NAN);  // the token that occurs nowhere else
-  Placed run(poisoned.file, options_of(GetParam()));
+  Placed run(poisoned().file, options_of(GetParam()));
   for (int i = 0; i < 3; ++i) {
     try {
       run.attempt({1, 2, 100}, nullptr);
@@ -289,6 +298,42 @@ TEST(Mesh, NamesItsRanksAndCountsTheirBytes) {
   EXPECT_EQ(run.device().name().substr(0, 4), "cpu/");
   EXPECT_NE(run.device().name().find(" + reference"), std::string::npos) << run.device().name();
   EXPECT_GT(run.device().scratch_bytes(), 0u);
+}
+
+/// First rows and output rows of each piece, as text.
+std::string cut(uint32_t rows, std::vector<uint32_t> outputs, uint32_t ranks) {
+  StepInputs step;
+  for (uint32_t r = 0; r < rows; ++r) step.tokens.push_back(int32_t(r)), step.positions.push_back(r), step.sequence.push_back(0);
+  step.output_rows = std::move(outputs);
+  std::string text;
+  for (const StepInputs& piece : in_pieces(step, ranks)) {
+    text += std::to_string(piece.tokens.front()) + '-' + std::to_string(piece.tokens.back());
+    for (uint32_t row : piece.output_rows) text += '/' + std::to_string(piece.tokens[row]);
+    text += ' ';
+  }
+  return text;
+}
+
+TEST(Mesh, StepsAreCutInFrontOfTheFirstOutput) {
+  EXPECT_EQ(cut(512, {}, 2), "0-63 64-127 128-191 192-255 256-319 320-383 384-447 448-511 ");
+  EXPECT_EQ(cut(512, {511}, 2), "0-63 64-127 128-191 192-255 256-319 320-383 384-447 448-511/511 ");
+  EXPECT_EQ(cut(200, {130, 199}, 2), "0-65 66-199/130/199 ");
+  EXPECT_EQ(cut(200, {0, 199}, 2), "0-199/0/199 ") << "streams come first";
+  EXPECT_EQ(cut(127, {126}, 4), "0-126/126 ");
+  EXPECT_EQ(cut(512, {511}, 1), "0-511/511 ");
+  EXPECT_EQ(cut(1, {0}, 2), "0-0/0 ");
+}
+
+/// A long prompt goes through a row in pieces, and gives what one rank gives for the whole.
+TEST(Mesh, PiecesInARowGiveTheSameBytesAsChunks) {
+  const Division row{"row", {rank_on("cpu", 1, 1), rank_on("cpu", 1, 2)}, RankSplit::layers};
+  const std::vector<int32_t> text = testing::some_tokens(unless_watched(400, 200), 100);
+  for (const Precision precision : {Precision::exact, Precision::fast}) {
+    Placed pieces(ragged().file, options_of(row, precision)), chunks(ragged().file, options_of(alone_cpu, precision));
+    pieces.skip(text);
+    for (size_t first = 0; first < text.size(); first += 50) chunks.skip({text.begin() + std::ptrdiff_t(first), text.begin() + std::ptrdiff_t(first) + 50});
+    EXPECT_EQ(pieces.read(answer, 1), chunks.read(answer, 1)) << "a row adds nothing up";
+  }
 }
 
 TEST(Mesh, OpsOfNoRankAreRefused) {

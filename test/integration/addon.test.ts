@@ -126,15 +126,16 @@ describe.skipIf(!built)('addon', () => {
 
   it('gives the text of one device where several share the model', async () => {
     const ranks = Array.from({ length: 2 }, () => ({ device: 'cpu', threads: 1 }));
+    const modelPath = fileURLToPath(new URL('../../resources/starter/starter.gguf', import.meta.url));
     const texts = [];
     const divisions = [
       undefined,
       { split: 'tensor' as const, ranks },
-      { split: 'layers' as const, ranks: ranks.map((rank, i) => ({ ...rank, layers: i === 0 ? 1 : 3 })) },
+      { split: 'layers' as const, ranks: ranks.map((rank, i) => ({ ...rank, layers: i === 0 ? 2 : 4 })) },
       { ranks: ranks.slice(1), servedLayers: [0, 2] },
     ];
     for (const mesh of divisions) {
-      const engine = await load(mesh && { mesh });
+      const engine = await load({ modelPath, ...(mesh && { mesh }) });
       expect(engine.info().kernels.split(' + ')).toHaveLength(mesh ? 2 : 1);
       const listener = new Listener(engine);
       engine.submit(request(1, { sampling: { temperature: 0 } }));

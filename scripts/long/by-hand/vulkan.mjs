@@ -33,7 +33,14 @@ if (!['', 'core', 'sync'].includes(values.validation)) giveUp('--validation is c
 const drivers = (values.driver?.split(',') ?? SOFTWARE).filter((file) => existsSync(file));
 if (drivers.length === 0) giveUp('There is no driver; name its manifest with --driver.');
 
-const TESTS = ['vulkan_plan_test', 'vulkan_ops_test', 'vk_faults_test', 'vk_self_test_test', 'logits_oracle_test'];
+const TESTS = [
+  'vulkan_plan_test',
+  'vulkan_ops_test',
+  'vk_faults_test',
+  'vk_self_test_test',
+  'mesh_test',
+  'logits_oracle_test',
+];
 await run('cmake', ['--build', nativeBuild, '--parallel', String(cpus().length), '--target', ...TESTS]);
 
 const folder = mkdtempSync(join(tmpdir(), 'hearth-vulkan-'));
@@ -75,6 +82,7 @@ for (const driver of drivers) {
 if (drivers.length > 1) {
   const environment = { VK_DRIVER_FILES: drivers.join(':') };
   await tests('together', 'vulkan_ops_test', environment, { filter: '*VulkanStep*' });
+  await tests('together', 'mesh_test', environment, { filter: '*GraphicsDevices*' });
 }
 for (const test of TESTS) await tests('no driver', test, { VK_DRIVER_FILES: join(folder, 'none.json') });
 // A loader that is no library stands before the system's.
