@@ -3,13 +3,13 @@
 # pack.sh made, in under 8 minutes. Each stage has its time, its files in RESULTS and, when it ends, its line in RESULTS/stages.jsonl; one that
 # fails does not stop the next. SHAPES: 20b 120b, or small; where all devices are software, small alone. HEARTH_GPU: an id, else the best device.
 # HEARTH_GPU_SHORT: without the kernels' tests, and each figure in a second.
-set -uo pipefail
+set -uo pipefail  # so nothing may leave a pipe early: `grep -q` would
 here=$(cd "$(dirname "$0")" && pwd)
 results=${1:-gpu-results} shapes=${2:-}
 mkdir -p "$results" && results=$(cd "$results" && pwd) && rm -f "$results"/*.{log,json,jsonl}
 export PATH=$PATH:/usr/sbin:/sbin HEARTH_VULKAN_CACHE=${HEARTH_VULKAN_CACHE:-$results/cache}
 # The carried loader is for machines without one.
-ldconfig -p 2>/dev/null | grep -q 'libvulkan\.so\.1' || export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$here/lib
+ldconfig -p 2>/dev/null | grep 'libvulkan\.so\.1' >/dev/null || export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$here/lib
 failed=() begin_all=$SECONDS
 
 # Of a test's log, such as "12 passed, 3 skipped".
@@ -39,7 +39,7 @@ cat "$results/loader.log"
 grep -q '"stage":"device"' "$results/loader.jsonl" || { echo 'There is no graphics device.'; exit 1; }
 
 kernels_s=100
-if ! grep '"stage":"device"' "$results/loader.jsonl" | grep -qv '"type":"cpu"'; then
+if ! grep '"stage":"device"' "$results/loader.jsonl" | grep -v '"type":"cpu"' >/dev/null; then
   echo 'There is software for Vulkan only: small shapes, and the tests that stand for all. Its speeds say nothing.'
   export HEARTH_VULKAN_SOFTWARE=1
   kernels_s=240 shapes=${shapes:-small}

@@ -14,7 +14,7 @@ rm -rf "$folder" && mkdir -p "$folder/lib"
 for program in "${programs[@]}"; do strip -o "$folder/$program" "build/native/$program"; done
 cp test/gpu/check.sh "$folder/"
 # The loader, for machines whose driver came without one; it is looked at last.
-loader=$(ldconfig -p | awk '/libvulkan\.so\.1 .*x86-64/ { print $NF; exit }')
+loader=$(ldconfig -p | awk '/libvulkan\.so\.1 .*x86-64/ && !found++ { print $NF }')  # read to its end: a cut pipe is a failure
 [ -z "$loader" ] || cp -L "$loader" "$folder/lib/libvulkan.so.1"
 kilobytes=$(du -sk "$folder" | cut -f1)
 echo "$folder: $((kilobytes / 1024)) MiB"
