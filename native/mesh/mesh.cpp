@@ -187,7 +187,7 @@ class MeshOfThreads final : public Mesh {
       } catch (...) {
         error = std::current_exception();
       }
-      note(whole, error);           // before the others learn of it: theirs only follows from this one
+      note(whole, std::move(error));  // before the others learn of it: theirs only follows from this one
       meeting_.leave(rank, whole);
       std::lock_guard lock(mutex_);
       if (--working_ == 0) changed_.notify_all();
