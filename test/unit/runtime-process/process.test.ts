@@ -20,6 +20,7 @@ describe('loading', () => {
       abilities: { chat: true, reasoning: true, tools: true, harmony: true },
       defaultTemperature: 1,
       engineBuild: 'fake-build',
+      replacedKernels: ['A kernel was replaced.'],
       context: 4096,
     });
     expect(new Set(other.phases)).toEqual(new Set(['open', 'weights', 'tokenizer', 'warmup']));
