@@ -99,6 +99,9 @@ test('a model chosen by what it takes waits for the running answer, and one pres
   const running = complete({
     model: 'starter',
     messages: [{ role: 'user', content: 'Count.' }],
+    // Else it may say one number for ever, which ends an answer.
+    temperature: 2,
+    reasoning_effort: 'low',
     response_format: { type: 'json_schema', json_schema: { name: 'numbers', strict: true, schema } },
   });
   await expect(page.getByRole('contentinfo')).toContainText('Writing');
