@@ -264,7 +264,7 @@ std::vector<Division> graphics_divisions() {
   std::vector<Division> out;
   const std::vector<std::string> ids = testing::device_ids();
   for (size_t i = 0; i < ids.size(); ++i) {
-    out.push_back({"two ranks on one device", {rank_on(ids[i]), rank_on(ids[i])}});
+    for (const size_t ranks : {2, 4}) out.push_back({"ranks on one device", std::vector<RankOptions>(ranks, rank_on(ids[i]))});
     out.push_back({"experts served by the processor", {rank_on(ids[i])}, RankSplit::layers, {0, 2}});
     for (size_t j = 0; j <= i; ++j) {
       const std::string other = j == i ? "cpu" : ids[j];
