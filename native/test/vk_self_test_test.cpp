@@ -8,6 +8,7 @@ TEST(Vulkan, IsTestedWhereItIsBuilt) { GTEST_SKIP() << "This build of Hearth has
 
 #include <array>
 #include <filesystem>
+#include <random>
 
 #include "backend/vulkan/embedded_shaders.h"
 #include "backend/vulkan/vk_device.h"
@@ -69,7 +70,7 @@ class VulkanSelfTest : public ::testing::TestWithParam<KernelSet> {
     }
     return {"no device"};
   }
-  const std::string folder = (std::filesystem::temp_directory_path() / "hearth-self-test").string();
+  const std::string folder = (std::filesystem::temp_directory_path() / ("hearth-self-test-" + std::to_string(std::random_device{}()))).string();
   const MiniWeights weights{config()};
   const std::vector<int32_t> tokens = some_tokens(90, 50);
 };
