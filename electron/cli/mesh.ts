@@ -20,8 +20,8 @@ export function meshOf(text: string): Mesh | undefined {
   return parsed.data;
 }
 
-/** '4-7' or '4'. */
+/** '4-7' or '4'; what runs backwards or too far is no number, which the shape refuses. */
 function range(text: string): number[] {
   const [first = NaN, last = first] = text.split('-').map(Number);
-  return last - first < 4096 ? Array.from({ length: last - first + 1 }, (_, i) => first + i) : [];
+  return first <= last && last < 4096 ? Array.from({ length: last - first + 1 }, (_, i) => first + i) : [NaN];
 }

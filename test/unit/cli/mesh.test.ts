@@ -55,6 +55,8 @@ describe('--mesh', () => {
     'tensor:cpu=x',
     'layers:cpu+',
     'layers:cpu+-',
+    'layers:cpu+7-4',
+    'layers:cpu+0-99999',
     'rows:cpu,cpu',
     `tensor:${'cpu,'.repeat(8)}cpu`,
   ])('refuses %j', (text) => {
