@@ -103,7 +103,7 @@ class Stories(unittest.TestCase):
 class Conversations(unittest.TestCase):
     def test_every_conversation_renders_and_reads_back(self):
         for d in both(8, N):
-            c = conversations.conversation(d)
+            c = conversations.conversation(d, 0.35)
             t = c['turns'][-1]
             text = ''.join(s for s, _ in harmony.reply(t, True, True))
             if 'call' in t:
@@ -115,7 +115,7 @@ class Conversations(unittest.TestCase):
 
     def test_no_slot_stays_open(self):
         for d in both(9, N):
-            for t in conversations.conversation(d)['turns']:
+            for t in conversations.conversation(d, 0.35)['turns']:
                 for text in (t['user'], t['final'], t['analysis']):
                     self.assertIsNone(LEFT.search(text), text)
                     self.assertTrue(text.strip())

@@ -29,25 +29,26 @@ from tokenizer import Tokenizer
 from tokenizer import make as learn_tokens
 
 CHUNK = 4000            # conversations generated at a time
+PRACTICE = 15           # the first chunk with exercises: the model speaks by then, and copies badly
 LONGEST = 900           # tokens of a conversation; longer ones are left out
 HELD_SEED = 987_654
 
 
 # ---------------------------------------------------------------- text
-def conversations(seed: int, held: bool, shared: HeldOut | None, n: int):
+def conversations(seed: int, held: bool, shared: HeldOut | None, n: int, practice: float = 0):
     d = Draw(seed, held)
     while n:
-        c = conversation(d)
+        c = conversation(d, practice)
         if shared is None or not shared.shares(c):
             n -= 1
             yield c
 
 
-def batches(tok: Tokenizer, seed: int, chunk: int, budget: int, shared: HeldOut | None, held: bool = False, n: int = CHUNK) -> list[list[Part]]:
+def batches(tok: Tokenizer, seed: int, chunk: int, budget: int, shared: HeldOut | None, held: bool = False, n: int = CHUNK, practice: float = 0) -> list[list[Part]]:
     """One chunk of conversations as steps of about `budget` tokens, each of a few parts in shuffled order. The conversations of a part have
     one system message, date included, and about one length."""
     rng, kinds = Draw(seed * 1_000_003 + chunk), {}
-    for c in conversations(seed * 1_000_003 + chunk, held, shared, n):
+    for c in conversations(seed * 1_000_003 + chunk, held, shared, n, practice):
         kinds.setdefault((c['effort'], bool(c['tools'])), []).append(tok.pieces(render(c)[len(system('low', None, False)):]))
     parts = []
     for (effort, tools), rows in sorted(kinds.items()):
@@ -140,6 +141,8 @@ def options():
     ap.add_argument('--budget', type=int, default=8192, help='tokens per step, padding included')
     ap.add_argument('--seed', type=int, default=1)
     ap.add_argument('--threads', type=int, default=2)
+    ap.add_argument('--practice', type=float, default=0.35, help='share of conversations that exercise one thing several times')
+    ap.add_argument('--practice-from', type=int, default=PRACTICE, help=f'the chunk of {CHUNK} conversations from which on there are such')
     ap.add_argument('--held-out', help='questions whose runs of words are kept out of the training text')
     ap.add_argument('--save-every', type=int, default=50)
     ap.add_argument('--score-every', type=int, default=500)
@@ -181,7 +184,7 @@ class Run:
                              tokens=self.tokens, seed=self.a.seed, budget=self.a.budget, steps=self.a.steps, config=self.model.c.as_dict()))
 
     def text(self):
-        return batches(self.tok, self.a.seed, self.chunk, self.a.budget, self.shared)
+        return batches(self.tok, self.a.seed, self.chunk, self.a.budget, self.shared, practice=self.a.practice if self.chunk >= self.a.practice_from else 0)
 
     def train_on(self, parts: list[Part]) -> dict:
         for opt in self.opts:

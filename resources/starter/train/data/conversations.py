@@ -58,12 +58,15 @@ def date(d: Draw) -> str | None:
     return None if d.chance(0.15) else f'{d.pick([2025, 2026, 2026, 2027, 2028])}-{d.randint(1, 12):02d}-{d.randint(1, 28):02d}'
 
 
-def conversation(d: Draw) -> dict:
-    """{effort, date, instructions, tools, formats, keep, turns}; each turn has user, analysis, final and perhaps a call."""
+def conversation(d: Draw, practice: float = 0) -> dict:
+    """{effort, date, instructions, tools, formats, keep, turns}; each turn has user, analysis, final and perhaps a call.
+    `practice`: share of conversations that exercise one thing several times."""
     c = dict(effort=d.pick(EFFORTS), date=date(d), instructions=None, tools=None, formats=None, keep=d.chance(0.6))
     lang = d.pick(['en', 'zh'])
     r = d.random()
-    if r < 0.17:
+    if practice and d.chance(practice):
+        exercise(d, c, lang)
+    elif r < 0.17:
         c['tools'], asked = tools.call_turn(d, lang) if d.chance(0.83) else tools.no_fit_turn(d, lang)
         c['turns'] = turns(d, lang, d.pick([0, 0, 0, 1])) + [asked] + turns(d, lang, d.pick([0, 0, 0, 1]))
     elif r < 0.22:
@@ -83,6 +86,18 @@ def conversation(d: Draw) -> dict:
         if 'after' in t:
             t['then'] = t['after'][c['effort']]
     return c
+
+
+def exercise(d: Draw, c: dict, lang: str) -> None:
+    """What a list of functions, a sum or a text needs is copying, and copying is learnt by many short turns, each with its thought."""
+    kind, n = d.pick(['sums', 'sums', 'calls', 'calls', 'texts']), d.randint(2, 5)
+    c['keep'] = True
+    if kind == 'calls':
+        c['tools'], c['turns'] = tools.call_turns(d, lang, n)
+    elif kind == 'sums':
+        c['turns'] = [problems.turn(d, lang) if d.chance(0.25) else arithmetic.turn(d, lang) for _ in range(n)]
+    else:
+        c['turns'] = [texts.turn(d, lang) for _ in range(n - 1)]
 
 
 def neutral(d: Draw) -> str:

@@ -125,9 +125,30 @@ def outcome(d: Draw, f: Function, zh: bool) -> dict:
 
 def call_turn(d: Draw, lang: str) -> tuple[list[dict], dict]:
     """(functions on offer, a turn that needs one of them)"""
-    zh = lang == 'zh'
+    f, tool, names = known(d, lang == 'zh')
+    return offer(d, tool, lang == 'zh'), asked(d, lang, f, tool, names)
+
+
+def call_turns(d: Draw, lang: str, n: int) -> tuple[list[dict], list[dict]]:
+    """(functions on offer, `n` turns that need one of them each)"""
+    own = []
+    for _ in range(d.pick([1, 2, 2, 3])):
+        one = known(d, lang == 'zh')
+        if all(one[1]['name'] != t['name'] and one[1]['description'] != t['description'] for _, t, _ in own):
+            own.append(one)
+    tools = [tool for _, tool, _ in own]
+    d.shuffle(tools)
+    return tools, [asked(d, lang, *d.pick(own)) for _ in range(n)]
+
+
+def known(d: Draw, zh: bool) -> tuple[Function, dict, dict[str, str]]:
     f = invented(d) if not zh and d.chance(0.4) else d.pick(FUNCTIONS)
-    tool, names = schema(d, f, zh)
+    return f, *schema(d, f, zh)
+
+
+def asked(d: Draw, lang: str, f: Function, tool: dict, names: dict[str, str]) -> dict:
+    """A turn that calls `tool`, which is how `f` stands in the developer message."""
+    zh = lang == 'zh'
     ask = d.say(d.form(f.ask_zh if zh else f.ask))
     args, shown, taken = {}, {}, set()
     for p in f.params:
@@ -143,8 +164,8 @@ def call_turn(d: Draw, lang: str) -> tuple[list[dict], dict]:
     said = {k: (v[-1] if zh else v[0]) if isinstance(v, tuple) else v for k, v in results.items()}
     text = json.dumps(given, ensure_ascii=False, separators=(',', ':')) if d.chance(0.8) or len(given) > 1 else str(next(iter(given.values())))
     final = cap(fill(f.say[zh], **shown, **said)) if f.say[zh] else cap(fill(f.say[0], **shown, **said))
-    return offer(d, tool, zh), dict(kind='tool', user=user, call=tool['name'], args=json.dumps(args, separators=(',', ':'), ensure_ascii=False), result=text, final=final, lang=lang, think=_why(tool, args, zh),
-                                    after=dict(low='结果有了。', medium='我有结果了，告诉用户。', high='函数已经返回结果。我用一句话告诉用户。') if zh else dict(low='I have the result.', medium='I have the result and tell the user.', high='The function has given its result. I tell the user in one sentence.'))
+    return dict(kind='tool', user=user, call=tool['name'], args=json.dumps(args, separators=(',', ':'), ensure_ascii=False), result=text, final=final, lang=lang, think=_why(tool, args, zh),
+                after=dict(low='结果有了。', medium='我有结果了，告诉用户。', high='函数已经返回结果。我用一句话告诉用户。') if zh else dict(low='I have the result.', medium='I have the result and tell the user.', high='The function has given its result. I tell the user in one sentence.'))
 
 
 def _why(tool: dict, args: dict, zh: bool) -> dict:
