@@ -67,6 +67,7 @@ VkPipeline Pipelines::get(const std::string& shader, const std::vector<uint32_t>
 VkPipeline Pipelines::compile(const std::string& shader, const std::vector<uint32_t>& constants) {
   const EmbeddedShader* code = find_shader(shader);
   if (!code) throw Error(ErrorCode::internal, "There is no kernel '" + shader + "'.");
+  const VkPipelineCache known = cache();  // may throw: before there is anything to give back
   VkShaderModuleCreateInfo module_info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
   module_info.codeSize = code->words * 4, module_info.pCode = code->code;
   VkShaderModule module = VK_NULL_HANDLE;
@@ -88,7 +89,7 @@ VkPipeline Pipelines::compile(const std::string& shader, const std::vector<uint3
   }
   info.layout = layout_;
   VkPipeline pipeline = VK_NULL_HANDLE;
-  const VkResult result = device_.vk.vkCreateComputePipelines(device_.handle, cache(), 1, &info, nullptr, &pipeline);
+  const VkResult result = device_.vk.vkCreateComputePipelines(device_.handle, known, 1, &info, nullptr, &pipeline);
   device_.vk.vkDestroyShaderModule(device_.handle, module, nullptr);
   device_.check(result, "vkCreateComputePipelines");
   fresh_ = true;

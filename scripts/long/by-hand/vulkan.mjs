@@ -46,6 +46,15 @@ await run('cmake', ['--build', nativeBuild, '--parallel', String(cpus().length),
 const folder = mkdtempSync(join(tmpdir(), 'hearth-vulkan-'));
 const results = [];
 
+/** The tests of a report. A failure behind the last test, such as a message of the validation, leaves none that can be read. */
+function reported(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')).testsuites.flatMap(({ testsuite }) => testsuite);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Runs this part of a program's tests and keeps what came of it. */
 async function tests(title, name, environment, { filter = '*', whole = false } = {}) {
   say(`\n■ ${title}: ${name}`);
@@ -55,11 +64,11 @@ async function tests(title, name, environment, { filter = '*', whole = false } =
   const options = [`--gtest_filter=${filter}`, '--gtest_brief=1', `--gtest_output=json:${report}`];
   const begin = Date.now();
   const code = await show(join(nativeBuild, name), options, { env });
-  const suites = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')).testsuites : [];
-  const all = suites.flatMap(({ testsuite }) => testsuite);
+  const readable = reported(report);
+  const all = readable ?? [];
   const skipped = all.filter(({ result }) => result === 'SKIPPED');
   const ran = all.length - skipped.length;
-  const result = { title: `${title}: ${name}`, code, ran, skipped, seconds: Math.round((Date.now() - begin) / 1000) };
+  const result = { title: `${title}: ${name}`, code: readable ? code : code || 1, ran, skipped, seconds: Math.round((Date.now() - begin) / 1000) };
   results.push(result);
   return result;
 }
