@@ -68,7 +68,13 @@ async function tests(title, name, environment, { filter = '*', whole = false } =
   const all = readable ?? [];
   const skipped = all.filter(({ result }) => result === 'SKIPPED');
   const ran = all.length - skipped.length;
-  const result = { title: `${title}: ${name}`, code: readable ? code : code || 1, ran, skipped, seconds: Math.round((Date.now() - begin) / 1000) };
+  const result = {
+    title: `${title}: ${name}`,
+    code: readable ? code : code || 1,
+    ran,
+    skipped,
+    seconds: Math.round((Date.now() - begin) / 1000),
+  };
   results.push(result);
   return result;
 }
