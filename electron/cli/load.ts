@@ -104,8 +104,8 @@ export async function ps(options: MemoryOptions, io: Io): Promise<void> {
 const HEAD = ['NAME', 'STATE', 'CONTEXT', 'WEIGHTS', 'HELD', 'RUNNING', 'WAITING', 'DEVICE', 'KERNELS'];
 
 function whereWords({ gpu, fallback }: ActiveModel): string {
-  if (fallback) return `the processor: ${fallback.device}, driver ${fallback.driver}, failed (${fallback.code})`;
-  return gpu ?? 'the processor';
+  const where = gpu ?? 'the processor';
+  return fallback ? `${where}: ${fallback.device}, driver ${fallback.driver}, failed (${fallback.code})` : where;
 }
 
 function row(model: ActiveModel): string[] {

@@ -117,6 +117,8 @@ export const errorShape = z.object({
   available: z.number().optional(),
   /** The request's field that is at fault. */
   param: z.string().optional(),
+  /** Id of the device whose failure it is. */
+  device: z.string().optional(),
 });
 export type ErrorShape = z.infer<typeof errorShape>;
 
@@ -125,11 +127,12 @@ export class HearthError extends Error {
   readonly needed?: number;
   readonly available?: number;
   readonly param?: string;
+  readonly device?: string;
 
   constructor(
     code: ErrorCode,
     message: string,
-    detail: { needed?: number; available?: number; param?: string; cause?: unknown } = {},
+    detail: { needed?: number; available?: number; param?: string; device?: string | undefined; cause?: unknown } = {},
   ) {
     super(message, { cause: detail.cause });
     this.name = 'HearthError';
@@ -137,6 +140,7 @@ export class HearthError extends Error {
     if (detail.needed) this.needed = detail.needed;
     if (detail.available) this.available = detail.available;
     if (detail.param !== undefined) this.param = detail.param;
+    if (detail.device !== undefined) this.device = detail.device;
   }
 
   get status(): number {
@@ -148,13 +152,14 @@ export class HearthError extends Error {
   }
 
   toShape(): ErrorShape {
-    const { code, message, needed, available, param } = this;
+    const { code, message, needed, available, param, device } = this;
     return {
       code,
       message,
       ...(needed && { needed }),
       ...(available && { available }),
       ...(param !== undefined && { param }),
+      ...(device !== undefined && { device }),
     };
   }
 

@@ -49,7 +49,7 @@ export const activeModel = z.object({
   /** What it computes on: 'cpu', or a graphics device with its name. */
   device: z.string().optional(),
   gpu: z.string().optional(),
-  /** Its device failed, with this driver, and how: it runs on the processor instead. */
+  /** A device failed, with this driver, and how: it runs without it, on the processor or on those that `gpu` names. */
   fallback: z.object({ device: z.string(), driver: z.string(), code: z.enum(errorCodes) }).optional(),
   /** Bytes that its device has no room for any more, so that it is slow. */
   spilledBytes: z.number().optional(),

@@ -269,7 +269,8 @@ export type NativeEvent =
       cached: number;
       cacheMiss: NativeCacheMiss;
       reason: NativeFinishReason;
-      error?: { code: NativeErrorCode; message: string };
+      /** `device`: the one whose failure it is. */
+      error?: { code: NativeErrorCode; message: string; device?: string };
     };
 
 export interface NativeStats {

@@ -132,7 +132,7 @@ export class Generation {
 
   private onFinished(event: FinishedEvent): GenerationEvent[] {
     this.cached = event.cached;
-    const error = event.error && new HearthError(event.error.code, event.error.message);
+    const error = event.error && HearthError.from(event.error);
     return this.finish(event.reason, error);
   }
 

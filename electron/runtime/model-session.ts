@@ -313,7 +313,7 @@ export class ModelSession {
         const finished = events.find((event) => event.kind === 'finished');
         if (!finished) return [];
         this.rows.delete(number);
-        if (finished.error) reject(new HearthError(finished.error.code, finished.error.message));
+        if (finished.error) reject(HearthError.from(finished.error));
         else resolve();
         return [];
       };

@@ -3,21 +3,28 @@
 import { HearthError } from '../contract/errors';
 import type { MemoryPlan } from '../contract/runtime';
 import type { Experience, Room } from './fit';
+import { gpusOf } from './device-faults';
 import { isGone, type Gpus, type SeenGpu } from './gpus';
 import type { Knowledge, LastDevice } from './knowledge';
-import { chooseRoom, roomTogether, type DeviceWish, type Why } from './placement/choose';
+import { chooseRoom, roomTogether, type Choice, type DeviceWish, type Why } from './placement/choose';
 import type { Placement } from './placement/types';
 import type { Where } from './terms';
 import type { LoadWish } from './types';
 
 export interface DeviceChoiceOptions {
   gpus: Gpus;
-  knowledge: Pick<Knowledge, 'experience' | 'lastDevice'>;
+  knowledge: Pick<Knowledge, 'experience' | 'lastDevices'>;
   /** `measure`: how fast it is read may be found out now, which takes a second. */
   ram(measure: boolean): Promise<Room>;
   /** Of a graphics device, in bytes a second. */
   bandwidth(device: string, measure: boolean): Promise<number | undefined>;
   wish(): DeviceWish;
+}
+
+/** Where a model goes, and the devices that would have had a part in it and are kept away from. */
+export interface Going {
+  where: Where;
+  avoided: readonly string[];
 }
 
 export interface Chosen {
@@ -29,7 +36,11 @@ export interface Chosen {
   why: Why;
   /** Every memory that could have been named, the chosen one included. */
   others: Room[];
+  /** Would have had a part in it, and was to be kept away from. */
+  avoided: string[];
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** Computes on the processor, and needs no list of anything else. */
 const isProcessor = (device: string): boolean => device === 'cpu' || device === 'reference';
@@ -37,12 +48,19 @@ const isProcessor = (device: string): boolean => device === 'cpu' || device === 
 export class DeviceChoice {
   constructor(private readonly options: DeviceChoiceOptions) {}
 
-  /** Throws HearthError{device_unavailable}. */
-  async whereFor(plan: MemoryPlan, wish: LoadWish): Promise<Where> {
-    // Without a choice nothing is looked at: a command that runs on the processor opens no driver.
+  /** `out`: devices that it keeps away from. Throws HearthError{device_unavailable}. */
+  async whereFor(plan: MemoryPlan, wish: LoadWish, out = NONE): Promise<Going> {
     const { device, gpuRequired } = this.wishOf(wish);
-    if (isProcessor(device) && !gpuRequired) return {};
-    return this.whereOf(await this.roomFor(plan, wish, { quick: false, measure: false }));
+    // Without a choice nothing is looked at: a command that runs on the processor opens no driver.
+    if (isProcessor(device) && !gpuRequired) return { where: {}, avoided: [] };
+    if (out.has(device) && !gpuRequired) return { where: {}, avoided: [device] };
+    const found = await this.roomFor(plan, wish, { measure: false, out });
+    return { where: this.whereOf(found), avoided: found.avoided };
+  }
+
+  /** Looked at anew, since something has happened to one of them. */
+  look(): Promise<readonly SeenGpu[]> {
+    return this.options.gpus.lookAnew();
   }
 
   whereOf({ room, placement }: Chosen): Where {
@@ -51,13 +69,14 @@ export class DeviceChoice {
   }
 
   /**
-   * The device on which the model was, and which is not there now: after a sleep, with another driver, in a changed machine. Only where
-   * the choice is ours: a wish that cannot be met is an error, and who wishes the processor knows.
+   * A device on which the model was, and which is not there now: after a sleep, with another driver, in a changed machine. Only where it
+   * has fewer now, and the choice is ours: a wish that cannot be met is an error, and who wishes the processor knows.
    */
-  async missing(plan: MemoryPlan, wish: LoadWish): Promise<LastDevice | undefined> {
+  async missing(plan: MemoryPlan, wish: LoadWish, where: Where): Promise<LastDevice | undefined> {
     if (this.wishOf(wish).device !== 'auto') return undefined;
-    const last = await this.options.knowledge.lastDevice(plan);
-    return last && isGone(last, this.options.gpus.last()) ? last : undefined;
+    const last = await this.options.knowledge.lastDevices(plan);
+    if (gpusOf(where).length >= last.length) return undefined;
+    return last.find((each) => isGone(each, this.options.gpus.last()));
   }
 
   seen({ gpu }: Room): SeenGpu | undefined {
@@ -65,24 +84,41 @@ export class DeviceChoice {
   }
 
   /** `quick`: what was seen last is good enough, and a wish that cannot be met is no error. */
-  async roomFor(plan: MemoryPlan, wish: LoadWish, { quick = false, measure = true } = {}): Promise<Chosen> {
+  async roomFor(
+    plan: MemoryPlan,
+    wish: LoadWish,
+    {
+      quick = false,
+      measure = true,
+      out = NONE,
+    }: { quick?: boolean; measure?: boolean; out?: ReadonlySet<string> } = {},
+  ): Promise<Chosen> {
     const wanted = this.wishOf(wish);
     const ram = await this.options.ram(measure);
     const gpus = await this.measured(await this.options.gpus.rooms(ram, quick), measure);
     const seen = await this.experiences(plan, gpus);
     const { kvType, context } = wish;
-    const choice = chooseRoom(plan, { ram, gpus }, named(wanted), {
-      seen: (device) => seen.get(device) ?? {},
-      ...(context && { context }),
-      ...(kvType === 'q8' && { kvType }),
-    });
+    const chooseOf = (from: Room[]) =>
+      chooseRoom(plan, { ram, gpus: from }, named(wanted), {
+        seen: (device) => seen.get(device) ?? {},
+        ...(context && { context }),
+        ...(kvType === 'q8' && { kvType }),
+      });
+    const first = chooseOf(gpus);
+    const avoided = devicesIn(first).filter((id) => out.has(id));
+    const choice = avoided.length > 0 ? chooseOf(gpus.filter(({ gpu }) => !gpu || !out.has(gpu.id))) : first;
     const offered = gpus.filter(({ gpu }) => gpu && (gpu.type !== 'software' || gpu.id === wanted.device));
     const others = [...offered, ...(wanted.gpuRequired ? [] : [ram])];
     if ('room' in choice) {
       const { placement, room } = choice;
-      return { ...choice, others, whole: (placement && roomTogether(placement, [ram, ...gpus], plan)) ?? room };
+      return {
+        ...choice,
+        others,
+        avoided,
+        whole: (placement && roomTogether(placement, [ram, ...gpus], plan)) ?? room,
+      };
     }
-    if (quick) return { room: ram, why: 'no_gpu', others, whole: ram };
+    if (quick) return { room: ram, why: 'no_gpu', others, avoided, whole: ram };
     throw unavailable(choice.refused, wanted.device);
   }
 
@@ -110,6 +146,11 @@ export class DeviceChoice {
     const usual = this.options.wish();
     return device === undefined ? usual : { ...usual, device };
   }
+}
+
+function devicesIn(choice: Choice): string[] {
+  if (!('room' in choice)) return [];
+  return choice.placement?.shares.map(({ device }) => device) ?? [choice.room.gpu?.id ?? 'cpu'];
 }
 
 const named = (wish: DeviceWish): DeviceWish => (wish.device === 'reference' ? { ...wish, device: 'cpu' } : wish);

@@ -40,6 +40,13 @@ export class Gpus {
     return this.looking;
   }
 
+  /** What was seen before is believed no more. */
+  async lookAnew(): Promise<readonly SeenGpu[]> {
+    await this.looking;
+    this.at = -Infinity;
+    return this.look();
+  }
+
   /** As memories that a model could be loaded into, beside the machine's. */
   async rooms(ram: Room, quick = false): Promise<Room[]> {
     const seen = await this.look(quick);

@@ -1,6 +1,7 @@
 // What is known of a model before it is loaded: what its file asks of the memory, and what loads of it really took here. It keeps
 // plans until the file changes and experience in the store; it decides nothing with either.
 import { stat } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { MemoryPlan, Stats } from '../contract/runtime';
 import type { Store } from '../store/types';
 import type { Experience } from './fit';
@@ -33,7 +34,7 @@ export interface LastDevice {
 export class Knowledge {
   private readonly plans = new Map<string, { print: string; plan: MemoryPlan }>();
   private readonly seen = new Map<string, Seen>();
-  private readonly lastDevices = new Map<string, LastDevice | undefined>();
+  private readonly devices = new Map<string, LastDevice[]>();
   private readonly bandwidths = new Map<string, Promise<number | undefined>>();
 
   constructor(
@@ -93,22 +94,25 @@ export class Knowledge {
     await this.store.addMeasurement({ at: Date.now(), kind: LOAD, subject, values });
   }
 
-  /** The graphics device that it was loaded on last; undefined: it was the processor, or never. */
-  async lastDevice({ model: { modelId } }: MemoryPlan): Promise<LastDevice | undefined> {
-    if (this.lastDevices.has(modelId)) return this.lastDevices.get(modelId);
+  /** The graphics devices that it was loaded on last; none: it was the processor, or never. */
+  async lastDevices({ model: { modelId } }: MemoryPlan): Promise<LastDevice[]> {
+    const known = this.devices.get(modelId);
+    if (known) return known;
     const [latest] = (await this.store?.measurements(DEVICE, modelId)) ?? [];
-    const { id, name, driver } = (latest?.values ?? {}) as Partial<LastDevice>;
-    const last = id !== undefined && name !== undefined && driver !== undefined ? { id, name, driver } : undefined;
-    this.lastDevices.set(modelId, last);
+    const { others, ...first } = (latest?.values ?? {}) as Partial<LastDevice> & { others?: Partial<LastDevice>[] };
+    const last = [first, ...(Array.isArray(others) ? others : [])].filter(isDevice);
+    this.devices.set(modelId, last);
     return last;
   }
 
-  async loadedOn(plan: MemoryPlan, device: LastDevice | undefined): Promise<void> {
+  async loadedOn(plan: MemoryPlan, devices: readonly LastDevice[]): Promise<void> {
     const { modelId } = plan.model;
-    const before = await this.lastDevice(plan);
-    if (before?.id === device?.id && before?.driver === device?.driver) return;
-    this.lastDevices.set(modelId, device);
-    await this.store?.addMeasurement({ at: Date.now(), kind: DEVICE, subject: modelId, values: { ...device } });
+    const now = devices.map(({ id, name, driver }) => ({ id, name, driver }));
+    if (isDeepStrictEqual(await this.lastDevices(plan), now)) return;
+    this.devices.set(modelId, now);
+    const [first, ...others] = now;
+    const values = { ...first, ...(others.length > 0 && { others }) };
+    await this.store?.addMeasurement({ at: Date.now(), kind: DEVICE, subject: modelId, values });
   }
 
   /** Bytes a second of plain reading, of all the processor or of a device: measured once. Not while something runs (`quiet`). */
@@ -160,6 +164,9 @@ export function seenIn(stats: Stats, prefillRows: number, before: Seen | undefin
     decodeTps: stats.decodeTps > 0 ? stats.decodeTps : (before?.decodeTps ?? 0),
   };
 }
+
+const isDevice = (each: Partial<LastDevice>): each is LastDevice =>
+  each.id !== undefined && each.name !== undefined && each.driver !== undefined;
 
 const isAbout = (one: number, two: number): boolean => Math.abs(one - two) <= 0.05 * Math.max(one, two);
 

@@ -13,9 +13,20 @@ import type {
 } from '../contract/runtime';
 import { HearthError, type ErrorCode } from '../contract/errors';
 import type { Answer } from './answer';
+import type { DeviceFailure } from './device-faults';
 import type { HostExit, SpawnHost } from './host';
 import type { HostListener, HostState, ModelHost } from './model-host';
-import { endsRuntime, HANG_MS, isDeviceTrouble, leavesDevice, nextWaiting, onCrash, resumes } from './policy';
+import {
+  endsRuntime,
+  graphicsIn,
+  HANG_MS,
+  isDeviceTrouble,
+  leavesDevice,
+  lostOneOfSeveral,
+  nextWaiting,
+  onCrash,
+  resumes,
+} from './policy';
 import { RuntimeProcess } from './runtime-process';
 import type { ModelRef } from './types';
 import { watchForHang } from './watchdog';
@@ -30,14 +41,10 @@ export interface LocalHostOptions extends HostListener {
   onPhase(phase: LoadPhase, fraction: number): void;
   /** Whether it may run elsewhere when its device fails; absent: no. */
   mayLeaveDevice?(): boolean;
-  /** Its device failed: how it is loaded elsewhere from now on; undefined: not at all. */
-  leaveDevice?(code: ErrorCode): Omit<LoadOptions, 'path'> | undefined;
+  /** A device of its failed: how it is loaded elsewhere from now on; undefined: not at all. */
+  leaveDevice?(failure: DeviceFailure): Promise<Omit<LoadOptions, 'path'> | undefined>;
   log(level: LogLevel, text: string): void;
 }
-
-/** Whether a graphics device has a part in it. */
-const isOnGraphics = ({ device, mesh }: Pick<LoadOptions, 'device' | 'mesh'>): boolean =>
-  [device, ...(mesh?.ranks ?? []).map((rank) => rank.device)].some((id) => id.startsWith('vulkan'));
 
 /** A runtime that has not said `end` so long after a cancel is not waited for any longer. */
 const CANCEL_MS = 150;
@@ -55,8 +62,10 @@ export class LocalHost implements ModelHost {
   private granted: number | undefined;
   /** As it was loaded last; another device once the first one failed. */
   private load: Omit<LoadOptions, 'path'>;
-  private deviceCrashes = 0;
-  private deviceFailure: ErrorCode = 'runtime_crashed';
+  /** Of the devices that it is on: deaths there, the last failure that was told, and whether it is to go on without them. */
+  private devices: { crashes: number; failure: DeviceFailure; leaves: boolean } = fresh();
+  /** It has nowhere else to go. */
+  private stays = false;
   /** What the device of the runtime that is being ended said. */
   private deviceError: HearthError | undefined;
 
@@ -182,7 +191,7 @@ export class LocalHost implements ModelHost {
   }
 
   private endsRuntime(code: ErrorCode): boolean {
-    return endsRuntime(code, isOnGraphics(this.load) && (this.options.mayLeaveDevice?.() ?? false));
+    return endsRuntime(code, graphicsIn(this.load).length > 0 && (this.options.mayLeaveDevice?.() ?? false));
   }
 
   /** Nothing can be done with this device any more in this process: it ends, and what follows is as after a crash. */
@@ -190,7 +199,7 @@ export class LocalHost implements ModelHost {
     if (this.deviceError) return; // each of its requests tells
     this.options.log('warn', `${this.ref.name}: ${error.message} Its runtime is ended.`);
     this.deviceError = error;
-    this.deviceFailure = error.code;
+    this.devices.failure = error;
     this.process?.kill();
   }
 
@@ -231,12 +240,14 @@ export class LocalHost implements ModelHost {
 
   private onExit(process: RuntimeProcess, { code, signal }: HostExit): void {
     if (process !== this.process || (this.state !== 'ready' && this.state !== 'restarting')) return;
-    this.crashes.push(Date.now());
-    this.deviceCrashes += 1;
     this.options.onCrash();
     const cause = this.deviceError;
     this.deviceError = undefined;
-    this.takeBack(cause);
+    const lost = !this.stays && lostOneOfSeveral(cause, graphicsIn(this.load));
+    if (!lost) this.crashes.push(Date.now());
+    this.devices.crashes += 1;
+    this.devices.leaves = leavesDevice(this.devices.crashes, lost);
+    this.takeBack(cause, !lost);
     const decision = onCrash(this.crashes, Date.now());
     const next = decision.action === 'restart' ? `starting again in ${decision.afterMs} ms` : 'given up';
     this.options.log('warn', `the runtime of ${this.ref.name} ended (${signal ?? `exit code ${code}`}); ${next}`);
@@ -248,12 +259,12 @@ export class LocalHost implements ModelHost {
     this.restartTimer = setTimeout(() => void this.restart(), decision.afterMs);
   }
 
-  /** Requests that were with the dead runtime wait again, with their tokens. `cause`: what its device said before. */
-  private takeBack(cause: HearthError | undefined): void {
+  /** Requests that were with the dead runtime wait again, with their tokens. `cause`: what its device said before. `counts`: against them. */
+  private takeBack(cause: HearthError | undefined, counts: boolean): void {
     for (const answer of [...this.answers.values()]) {
       if (!answer.sent) continue;
       answer.sent = false;
-      answer.crashes += 1;
+      if (counts) answer.crashes += 1;
       if (answer.ended || answer.cancelled) {
         answer.end('cancelled');
         this.forget(answer);
@@ -266,7 +277,8 @@ export class LocalHost implements ModelHost {
   }
 
   private async restart(): Promise<void> {
-    if (leavesDevice(this.deviceCrashes, false)) this.leaveDevice(this.deviceFailure);
+    if (this.devices.leaves) await this.leaveDevice(this.devices.failure);
+    if (this.state !== 'restarting') return;
     try {
       // The context that the requests have seen, not what memory would allow now: else a chat could be cut elsewhere.
       await this.boot({ ...this.load, context: this.loaded?.context ?? this.load.context });
@@ -276,8 +288,9 @@ export class LocalHost implements ModelHost {
       if (this.state !== 'restarting' || !this.process?.alive) return;
       // What was a valid load before and is none now is a device that is gone.
       const code = error.code === 'invalid_request' ? 'device_unavailable' : error.code;
-      if (!isDeviceTrouble(code) || !this.leaveDevice(code)) {
-        return this.fail(code === error.code ? error : new HearthError(code, error.message, { cause: error }));
+      const { device } = error;
+      if (!isDeviceTrouble(code) || !(await this.leaveDevice({ code, device }))) {
+        return this.fail(code === error.code ? error : new HearthError(code, error.message, { device, cause: error }));
       }
       await this.process.shutdown();
       return;
@@ -288,12 +301,12 @@ export class LocalHost implements ModelHost {
   }
 
   /** True where the next boot is elsewhere. */
-  private leaveDevice(code: ErrorCode): boolean {
-    const elsewhere = isOnGraphics(this.load) ? this.options.leaveDevice?.(code) : undefined;
+  private async leaveDevice(failure: DeviceFailure): Promise<boolean> {
+    const elsewhere = graphicsIn(this.load).length > 0 ? await this.options.leaveDevice?.(failure) : undefined;
+    this.stays = elsewhere === undefined;
     if (!elsewhere) return false;
-    this.options.log('warn', `${this.ref.name} comes back on the processor: its device failed (${code})`);
     this.load = elsewhere;
-    this.deviceCrashes = 0;
+    this.devices = fresh();
     return true;
   }
 
@@ -314,6 +327,8 @@ export class LocalHost implements ModelHost {
     this.options.onChange();
   }
 }
+
+const fresh = () => ({ crashes: 0, failure: { code: 'runtime_crashed' as const }, leaves: false });
 
 function notRunning(ref: ModelRef): HearthError {
   return new HearthError('runtime_crashed', `The model ${ref.name} is not running.`);

@@ -1,7 +1,8 @@
 // The supervisor's decisions as pure functions: what a crash leads to, who is next, which event is a duplicate.
 // Nothing here starts, sends or waits.
 import type { ErrorCode } from '../contract/errors';
-import type { GenerationEvent } from '../contract/runtime';
+import type { GenerationEvent, LoadOptions } from '../contract/runtime';
+import type { DeviceFailure } from './device-faults';
 
 /** Crashes of one model within `CRASH_WINDOW_MS` after which it is given up. */
 export const MODEL_CRASHES = 4;
@@ -23,10 +24,25 @@ export function onCrash(crashes: readonly number[], now: number): CrashDecision 
 /** Crashes of a model on one graphics device after which it is tried elsewhere. No more than a request may live through. */
 export const DEVICE_CRASHES = 2;
 
-/** Whether a device has shown that the model should not come back on it: it was refused there, or died there again and again. */
-export function leavesDevice(crashes: number, refused: boolean): boolean {
-  return refused || crashes >= DEVICE_CRASHES;
+/** Whether devices have shown that the model should not come back on them: it died there again and again, or lost one of several. */
+export function leavesDevice(crashes: number, lostOneOfSeveral: boolean): boolean {
+  return lostOneOfSeveral || crashes >= DEVICE_CRASHES;
 }
+
+/** The graphics devices that a load names. */
+export const graphicsIn = ({ device, mesh }: Pick<LoadOptions, 'device' | 'mesh'>): string[] => [
+  ...new Set([device, ...(mesh?.ranks ?? []).map((rank) => rank.device)].filter((id) => id.startsWith('vulkan'))),
+];
+
+/**
+ * Whether it is known which of several devices was lost: the others are not tried with it again. Such a death counts neither against the
+ * model nor against its requests, and there are no more of them than devices.
+ */
+export const lostOneOfSeveral = (failure: DeviceFailure | undefined, devices: readonly string[]): boolean =>
+  failure?.code === 'device_lost' &&
+  failure.device !== undefined &&
+  devices.length > 1 &&
+  devices.includes(failure.device);
 
 /** Errors that are the device's or its driver's, and not the file's or the request's. */
 export const isDeviceTrouble = (code: ErrorCode): boolean =>
@@ -39,7 +55,7 @@ export const isDeviceTrouble = (code: ErrorCode): boolean =>
 export const endsRuntime = (code: ErrorCode, mayLeaveDevice: boolean): boolean =>
   code === 'device_lost' || (code === 'out_of_vram' && mayLeaveDevice);
 
-/** Whether a load that failed on a device is tried on the processor: it must be the device's fault, and nobody have named it. */
+/** Whether a load that failed on a device is tried elsewhere: it must be the device's fault, and nobody have named it. */
 export const comesElsewhere = (code: ErrorCode, named: string | undefined): boolean =>
   (named === undefined || named === 'auto') && (isDeviceTrouble(code) || code === 'runtime_crashed');
 

@@ -6,7 +6,18 @@ import { GPU_RESERVE_BYTES, RESERVE_BYTES } from './fit';
 import type { SeenGpu } from './gpus';
 import type { MachineMemory } from './memory';
 import type { Resident } from './resident';
-import { RAM, askOf, poolOf, termsOf, termsWished, type Asking, type HostLoad, type Part, type Terms } from './terms';
+import {
+  RAM,
+  askOf,
+  poolOf,
+  termsOf,
+  termsWished,
+  type Asking,
+  type HostLoad,
+  type Part,
+  type Terms,
+  type Where,
+} from './terms';
 
 export interface PoolOptions {
   memory(): MachineMemory;
@@ -42,10 +53,10 @@ export class Pools {
     return Math.max(0, Math.min(machine, this.options.budgetBytes ?? Infinity, gpu?.limitBytes ?? Infinity));
   }
 
-  /** Whether it can come now: into every memory that it takes something of. */
-  place({ parts, ...asking }: Asking): Placement {
+  /** Whether it can come now: into every memory that it takes something of. `moves`: what it has now it leaves. */
+  place({ parts, ...asking }: Asking, moves = false): Placement {
     return parts
-      .map((part, index) => this.placePart(part, asking, index === 0 ? asking.coldBytes : 0))
+      .map((part, index) => this.placePart(part, asking, index === 0 ? asking.coldBytes : 0, moves))
       .reduce((one, two) => both(one, two));
   }
 
@@ -53,9 +64,11 @@ export class Pools {
     { gpu, weightBytes, heldBytes, kvShare }: Part,
     { path, kvMin, kvMax }: Omit<Asking, 'parts'>,
     coldBytes: number,
+    moves: boolean,
   ): Placement {
+    const tenants = this.tenants(poolOf(gpu)).filter((tenant) => !moves || tenant.path !== path);
     const ask = { path, weightBytes, heldBytes, kvMin: kvMin * kvShare, kvMax: kvMax * kvShare, coldBytes };
-    const placement = place(ask, this.tenants(poolOf(gpu)), this.limit(gpu));
+    const placement = place(ask, tenants, this.limit(gpu));
     if (placement.kind !== 'grant') return placement;
     const kvBytes = kvShare > 0 ? placement.kvBytes / kvShare : kvMax;
     return { ...placement, kvBytes, shrink: this.whole(placement.shrink, poolOf(gpu)) };
@@ -69,22 +82,20 @@ export class Pools {
     }));
   }
 
-  /** On which terms a model whose device failed could go on, with the context that it was promised; undefined where there is no room. */
-  onProcessor(
-    resident: Resident,
+  /** On which terms a model whose device failed could go on there, with the context that it was promised; undefined where there is no room. */
+  moved(
+    { terms, ref }: Resident,
     load: Partial<HostLoad>,
+    where: Where,
     slots: number,
   ): { terms: Terms; shrink: Grant[] } | undefined {
-    const { terms, ref } = resident;
     if (!terms) return undefined;
-    const known = { plan: terms.plan, experience: {} };
+    const known = { plan: terms.plan, experience: {}, ...where };
     const wished = termsWished({ context: terms.context, kvType: terms.kvType }, load);
     const asking = askOf(ref.path, known, wished, { limitOf: (gpu) => this.limit(gpu), slots });
-    const { weightBytes, heldBytes } = asking.parts[0] ?? { weightBytes: 0, heldBytes: 0 };
-    const others = this.tenants().filter(({ path }) => path !== ref.path);
-    const placement = place({ ...asking, weightBytes, heldBytes }, others, this.limit());
+    const placement = this.place(asking, true);
     if (placement.kind !== 'grant') return undefined;
-    return { terms: termsOf(asking, known, wished, placement.kvBytes), shrink: this.whole(placement.shrink, RAM) };
+    return { terms: termsOf(asking, known, wished, placement.kvBytes), shrink: placement.shrink };
   }
 
   /** What conversations may grow by, in each memory that they are in; a card's limit is that of the last load onto it. */

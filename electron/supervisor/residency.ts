@@ -2,10 +2,14 @@
 // What fits is broker.ts's to say and whose turn it is swap.ts's; the loop, the states and the invariants: design.md.
 import { HearthError } from '../contract/errors';
 import type { Loaded, LoadPhase, LogLevel, MemoryPlan } from '../contract/runtime';
-import type { ErrorCode } from '../contract/errors';
 import { expired, relieve, type Grant } from './broker';
+import type { Going } from './device-choice';
+import { gpusOf, type DeviceFailure } from './device-faults';
+import { Failover } from './failover';
 import { RESERVE_BYTES } from './fit';
-import { seenIn, subjectOf, type Knowledge, type LastDevice, type Seen } from './knowledge';
+import type { SeenGpu } from './gpus';
+import { subjectOf, type Knowledge, type LastDevice } from './knowledge';
+import { Looks } from './looks';
 import type { ModelHost } from './model-host';
 import { comesElsewhere } from './policy';
 import { Pools, noRoom, worthwhile, type PoolOptions } from './pools';
@@ -29,17 +33,19 @@ import { Wants, givenUp, type Waiter, type Want } from './wants';
 export interface HostNeeds {
   load: Partial<HostLoad>;
   onPhase(phase: LoadPhase, fraction: number): void;
-  /** How it is loaded elsewhere, now that its device failed; undefined: not at all. */
-  leaveDevice(code: ErrorCode): Partial<HostLoad> | undefined;
+  /** How it is loaded elsewhere, now that a device failed; undefined: not at all. */
+  leaveDevice(failure: DeviceFailure): Promise<Partial<HostLoad> | undefined>;
 }
 
 export interface ResidencyOptions extends PoolOptions {
   /** A host that calls back at its changes, and while it loads. */
   createHost(ref: ModelRef, needs: HostNeeds): ModelHost;
-  /** The devices to load it onto. Throws HearthError where the wish cannot be met. */
-  choose(plan: MemoryPlan, wish: LoadWish): Promise<Where>;
-  /** Where the processor was chosen: the device on which the model was before and which is gone. */
-  missing(plan: MemoryPlan, wish: LoadWish): Promise<LastDevice | undefined>;
+  /** The devices to load it onto, without those that are `out`. Throws HearthError where the wish cannot be met. */
+  choose(plan: MemoryPlan, wish: LoadWish, out: ReadonlySet<string>): Promise<Going>;
+  /** The graphics devices as they are now. */
+  look(): Promise<readonly SeenGpu[]>;
+  /** Of the devices on which the model was before, one that is gone, where it goes to fewer now. */
+  missing(plan: MemoryPlan, wish: LoadWish, where: Where): Promise<LastDevice | undefined>;
   /** Whether a model whose device failed may come back on the processor. */
   mayLeaveDevice(): boolean;
   knowledge: Knowledge;
@@ -73,10 +79,13 @@ export class Residency {
   private lastForeground: ModelRef | undefined;
   private leaving = 0;
   private closed = false;
-  private readonly seen = new Map<Resident, Seen>();
+  private readonly looks: Looks;
+  private readonly failover: Failover;
 
   constructor(private readonly options: ResidencyOptions) {
     this.pools = new Pools(this.residents, options);
+    this.failover = new Failover(this.pools, options);
+    this.looks = new Looks(options.knowledge);
   }
 
   /** In memory, and letting requests in. */
@@ -96,6 +105,7 @@ export class Residency {
   /** Makes the model the foreground. Loads that nobody but their asker waits for are given up for it. */
   summon(ref: ModelRef, wish: LoadWish, waiter: Waiter): void {
     const want = this.wants.join(ref);
+    this.failover.forget(ref);
     for (const other of this.wants.all()) {
       if (other === want || other.requests.size > 0) continue;
       want.displaced ??= other.displaced;
@@ -157,7 +167,7 @@ export class Residency {
 
   /** Asks every runtime what it holds. */
   async sample(): Promise<void> {
-    await Promise.all([...this.residents.values()].map((resident) => this.look(resident)));
+    await Promise.all([...this.residents.values()].map((resident) => this.looks.look(resident)));
   }
 
   /** What this model would ask of the broker. */
@@ -220,18 +230,21 @@ export class Residency {
     if (want.planning) return;
     want.planning = true;
     this.forgetFailure(want);
-    const { wish, fallback } = want;
+    const { ref, wish } = want;
     const { knowledge, choose, missing } = this.options;
     try {
-      const plan = await knowledge.plan(want.ref.path);
-      const where = fallback ? {} : await choose(plan, wish);
+      const plan = await knowledge.plan(ref.path);
+      const out = this.failover.out(ref);
+      const { where, avoided } = await choose(plan, wish, out);
       const experience = await knowledge.experience(plan, subjectDevice(where));
-      const gone = fallback || where.gpu ? undefined : await missing(plan, wish);
-      if (gone) want.fallback = { device: gone.name, driver: gone.driver, code: 'device_unavailable' };
+      const gone = await missing(plan, wish, where);
+      want.fallback =
+        this.failover.fallback(ref, want.cause ? out : avoided) ??
+        (gone && { device: gone.name, driver: gone.driver, code: 'device_unavailable' });
       // Who has named another device meanwhile has it chosen anew.
       if (want.wish.device === wish.device) want.known = { plan, experience, ...where };
     } catch (error) {
-      if (this.wants.has(want)) this.fail(want, error);
+      if (this.wants.has(want)) this.fail(want, want.cause ?? error);
     }
     want.planning = false;
     this.changed();
@@ -284,7 +297,7 @@ export class Residency {
     } catch (error) {
       if (!this.wants.has(want)) return;
       if (signal.aborted) this.fail(want, givenUp(ref));
-      else if (!this.comesElsewhere(want, terms, HearthError.from(error))) this.fail(want, error);
+      else if (!(await this.comesElsewhere(want, terms, HearthError.from(error)))) this.fail(want, error);
     } finally {
       this.loading = undefined;
       this.changed();
@@ -293,7 +306,7 @@ export class Residency {
 
   /** For the next load: a device that is missing then is said. One that stands in for another does not take its place. */
   private async noteDevice({ terms, fallback }: Resident): Promise<void> {
-    if (terms && !fallback) await this.options.knowledge.loadedOn(terms.plan, terms.gpu).catch(() => undefined);
+    if (terms && !fallback) await this.options.knowledge.loadedOn(terms.plan, gpusOf(terms)).catch(() => undefined);
   }
 
   /** What is left of a model that failed. */
@@ -302,12 +315,11 @@ export class Residency {
     if (old) await this.end(old);
   }
 
-  /** A device that was not asked for by name, and failed: the model comes on the processor, and says so. */
-  private comesElsewhere(want: Want, terms: Terms | undefined, { code }: HearthError): boolean {
-    const gpu = terms?.gpu;
-    if (!gpu || !comesElsewhere(code, want.wish.device) || !this.options.mayLeaveDevice()) return false;
-    this.options.log('warn', `${want.ref.name} is not loaded onto ${gpu.name} (${code}); the processor takes it`);
-    want.fallback = { device: gpu.name, driver: gpu.driver, code };
+  /** A device that was not asked for by name, and failed: it is planned anew without it. True also where nobody waits any more. */
+  private async comesElsewhere(want: Want, terms: Terms | undefined, error: HearthError): Promise<boolean> {
+    if (!terms?.gpu || !comesElsewhere(error.code, want.wish.device)) return false;
+    await this.failover.blame(want.ref, terms, error);
+    want.cause = error;
     want.known = undefined;
     return true;
   }
@@ -323,7 +335,7 @@ export class Residency {
         Object.assign(loading, { phase, fraction });
         this.options.onChange();
       },
-      leaveDevice: (code) => resident && load && this.leaveDevice(resident, load, code),
+      leaveDevice: async (failure) => resident && load && this.leaveDevice(resident, load, failure),
     });
     const { signal } = loading.controller;
     const giveUp = () => void host.close();
@@ -332,7 +344,7 @@ export class Residency {
       const loaded = await host.start();
       if (terms) host.grant(terms.kvGrant);
       resident = new Resident(ref, wish, host, terms, fallback);
-      await this.look(resident);
+      await this.looks.look(resident);
       if (signal.aborted) throw givenUp(ref);
       this.options.onLoaded(ref, loaded);
       return resident;
@@ -344,18 +356,21 @@ export class Residency {
     }
   }
 
-  /** Undefined where it may not leave its device, or finds no room elsewhere. */
-  private leaveDevice(resident: Resident, load: Partial<HostLoad>, code: ErrorCode): Partial<HostLoad> | undefined {
-    const gpu = resident.terms?.gpu;
-    const elsewhere = this.options.mayLeaveDevice()
-      ? this.pools.onProcessor(resident, load, this.options.slots)
-      : undefined;
-    if (!elsewhere || !gpu) return undefined;
-    this.grantAll(elsewhere.shrink);
-    resident.terms = elsewhere.terms;
-    resident.fallback = { device: gpu.name, driver: gpu.driver, code };
-    resident.host.grant(elsewhere.terms.kvGrant);
-    return { ...load, ...boundsOf(elsewhere.terms), device: 'cpu', mesh: undefined };
+  /** Undefined where it may not leave its devices, or finds no room elsewhere. */
+  private async leaveDevice(
+    resident: Resident,
+    load: Partial<HostLoad>,
+    failure: DeviceFailure,
+  ): Promise<Partial<HostLoad> | undefined> {
+    const move = await this.failover.move(resident, load, failure);
+    if (!move) return undefined;
+    const { terms, fallback, shrink } = move;
+    this.grantAll(shrink);
+    resident.terms = terms;
+    resident.fallback = fallback;
+    resident.host.grant(terms.kvGrant);
+    this.looks.forget(resident);
+    return { ...load, device: 'cpu', mesh: undefined, ...boundsOf(terms) };
   }
 
   /** Everybody who waited is let in, at once and together. */
@@ -413,27 +428,12 @@ export class Residency {
     const { ref, host, terms } = resident;
     await host.close();
     if (this.residents.get(ref.path) === resident) this.residents.delete(ref.path);
-    this.seen.delete(resident);
+    this.looks.forget(resident);
     if (terms)
       await this.options.knowledge.remember(subjectOf(terms.plan, subjectDevice(terms))).catch(() => undefined);
   }
 
   private grantAll(grants: readonly Grant[]): void {
     for (const { path, kvBytes } of grants) this.residents.get(path)?.grant(kvBytes);
-  }
-
-  private async look(resident: Resident): Promise<void> {
-    if (resident.host.state !== 'ready') return;
-    try {
-      resident.stats = await resident.host.stats();
-    } catch {
-      return; // it died or is closing: its exit is handled where it is known
-    }
-    if (!resident.terms) return;
-    const { plan, gpu } = resident.terms;
-    const subject = subjectOf(plan, subjectDevice(resident.terms));
-    const seen = seenIn(resident.stats, plan.kv.prefillRows, this.seen.get(resident), gpu?.type === 'software');
-    this.seen.set(resident, seen);
-    this.options.knowledge.see(subject, seen);
   }
 }

@@ -1,17 +1,10 @@
 // One model in memory: its host, on which terms it came, and when it was last used. It decides nothing: the broker weighs it as a tenant.
-import type { ErrorCode } from '../contract/errors';
 import type { Stats } from '../contract/runtime';
 import type { Tenant } from './broker';
+import type { Fallback } from './device-faults';
 import type { ModelHost } from './model-host';
 import { RAM, poolOf, type Part, type Terms } from './terms';
 import type { LoadWish, ModelRef } from './types';
-
-/** A device that failed, and how: the model runs on the processor instead. */
-export interface Fallback {
-  device: string;
-  driver: string;
-  code: ErrorCode;
-}
 
 export class Resident {
   lastUsedAt = Date.now();
@@ -39,13 +32,18 @@ export class Resident {
     return this.host.state === 'ready' || this.host.state === 'restarting';
   }
 
+  /** Whether there is a process that holds what was promised. */
+  private get holds(): boolean {
+    return this.host.state === 'ready';
+  }
+
   get usable(): boolean {
     return !this.ending && this.alive;
   }
 
   /** Held of the machine's memory in fact, beside mapped weights. */
   get heldNow(): number {
-    if (!this.terms || !this.alive) return 0;
+    if (!this.terms || !this.holds) return 0;
     const { gpu, parts } = this.terms;
     // Drivers of devices without a memory of their own take it of the machine, and not in this process's name.
     const besides = gpu?.unified && gpu.type !== 'software' ? (this.stats?.deviceBytes ?? 0) : 0;
@@ -54,7 +52,7 @@ export class Resident {
 
   /** Held of the memory of a graphics device. */
   heldOn(device: string): number {
-    const part = this.alive ? this.terms?.parts.find(({ gpu }) => gpu?.id === device) : undefined;
+    const part = this.holds ? this.terms?.parts.find(({ gpu }) => gpu?.id === device) : undefined;
     if (!this.terms || !part) return 0;
     const { division, kvGrant } = this.terms;
     const promised = part.weightBytes + part.heldBytes;

@@ -91,8 +91,9 @@ class LocalSupervisor implements Supervisor {
     this.knowledge = new Knowledge(this.probe, options.store, options.load?.prefillChunk);
     this.residency = new Residency({
       createHost: (ref, needs) => this.createHost(ref, needs),
-      choose: (plan, wish) => this.planner.choice.whereFor(plan, wish),
-      missing: (plan, wish) => this.planner.choice.missing(plan, wish),
+      choose: (plan, wish, out) => this.planner.choice.whereFor(plan, wish, out),
+      look: () => this.planner.choice.look(),
+      missing: (plan, wish, where) => this.planner.choice.missing(plan, wish, where),
       mayLeaveDevice: () => !wishOf(options).gpuRequired,
       knowledge: this.knowledge,
       // Asked for at each load.
@@ -344,8 +345,8 @@ class LocalSupervisor implements Supervisor {
       ...(hangMs !== undefined && { hangMs }),
       onPhase,
       mayLeaveDevice: () => !wishOf(this.options).gpuRequired,
-      leaveDevice: (code) => {
-        const elsewhere = leaveDevice(code);
+      leaveDevice: async (failure) => {
+        const elsewhere = await leaveDevice(failure);
         return elsewhere && complete(elsewhere);
       },
       log: (level, text) => this.log(level, text),

@@ -1,6 +1,7 @@
 // Who waits for which model: requests, and people who asked for the model as such. It starts nothing.
 import { HearthError } from '../contract/errors';
-import type { Fallback, Resident } from './resident';
+import type { Fallback } from './device-faults';
+import type { Resident } from './resident';
 import { nextWanted, type Wanted } from './swap';
 import type { Known } from './terms';
 import type { LoadWish, ModelRef } from './types';
@@ -16,8 +17,10 @@ export class Want implements Wanted {
   /** Wanted though nobody waits: what was there before a load that failed. */
   kept = false;
   wish: LoadWish = {};
-  /** The device that it was meant for has failed. */
+  /** Why it goes elsewhere: a device that it was meant for has failed, or is not there. */
   fallback: Fallback | undefined;
+  /** A device has failed at this load, so: what is said where it can go nowhere else. */
+  cause: HearthError | undefined;
   readonly since = Date.now();
   readonly requests = new Set<Waiter>();
   readonly loaders = new Set<Waiter>();
@@ -36,6 +39,7 @@ export class Want implements Wanted {
     if (more.device !== undefined && more.device !== this.wish.device) {
       this.known = undefined;
       this.fallback = undefined;
+      this.cause = undefined;
     }
     this.wish = { ...this.wish, ...more };
   }

@@ -1,4 +1,4 @@
-// Failures on their way to JavaScript: typed errors become Error objects with `code`, `needed` and `available`.
+// Failures on their way to JavaScript: typed errors become Error objects with `code`, `needed`, `available` and `device`.
 #pragma once
 
 #include <napi.h>
@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "hearth/error.h"
+#include "hearth/device_error.h"
 
 namespace hearth::addon {
 
@@ -16,13 +16,14 @@ struct Failure {
   ErrorCode code = ErrorCode::internal;
   std::string message;
   uint64_t needed = 0, available = 0;
+  std::string device = {};  // the one that failed
 };
 
 inline Failure failure_of(std::exception_ptr thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
-    return {error.code, error.what(), error.needed, error.available};
+    return {error.code, error.what(), error.needed, error.available, failed_device(error)};
   } catch (const std::bad_alloc&) {
     return {ErrorCode::out_of_ram, "There is not enough memory.", 0, 0};
   } catch (const std::exception& error) {
@@ -39,6 +40,7 @@ inline Napi::Error to_js(Napi::Env env, const Failure& failure) {
     error.Set("needed", Napi::Number::New(env, double(failure.needed)));
     error.Set("available", Napi::Number::New(env, double(failure.available)));
   }
+  if (!failure.device.empty()) error.Set("device", Napi::String::New(env, failure.device));
   return error;
 }
 

@@ -147,7 +147,10 @@ void add_finished(Napi::Env env, Object& o, const Event& e) {
   o.set("kind", "finished").set("total", e.total).set("cached", e.cached).set("reason", name_of(e.reason));
   o.set("cacheMiss", name_of(e.cache_miss));
   if (!e.error) return;
-  o.put("error", Object(env).set("code", std::string(to_string(*e.error))).set("message", e.message).done());
+  Object error(env);
+  error.set("code", std::string(to_string(*e.error))).set("message", e.message);
+  if (!e.device.empty()) error.set("device", e.device);
+  o.put("error", error.done());
 }
 
 }  // namespace

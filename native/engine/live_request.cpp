@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "hearth/device_error.h"
+
 namespace hearth {
 namespace {
 
@@ -179,6 +181,13 @@ void LiveRequest::fail(ErrorCode code, const std::string& message, std::vector<S
   finish(FinishReason::error, events);
   events.back().event.error = code;
   events.back().event.message = message;
+}
+
+void LiveRequest::fail(const std::exception& thrown, std::vector<SerialEvent>& events) {
+  if (ended()) return;
+  const auto* error = dynamic_cast<const Error*>(&thrown);
+  fail(error ? error->code : ErrorCode::internal, thrown.what(), events);
+  events.back().event.device = failed_device(thrown);
 }
 
 }  // namespace hearth

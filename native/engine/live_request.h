@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <vector>
 
@@ -52,6 +53,7 @@ class LiveRequest {
   void take(const Sampled& sampled, std::vector<SerialEvent>& events);
   void finish(FinishReason reason, std::vector<SerialEvent>& events);
   void fail(ErrorCode code, const std::string& message, std::vector<SerialEvent>& events);
+  void fail(const std::exception& thrown, std::vector<SerialEvent>& events);
 
   const uint64_t serial;
   const std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();

@@ -271,8 +271,7 @@ void StepLoop::run_rows(const std::vector<PlannedRows>& rows) {
       for (const PlannedRows& each : rows) run_rows({each});
       return;
     }
-    const auto* error = dynamic_cast<const Error*>(&exception);
-    return live(rows[0].id).fail(error ? error->code : ErrorCode::internal, exception.what(), events_);
+    return live(rows[0].id).fail(exception, events_);
   }
   if (!seconds) return;
   absorb(rows);

@@ -22,10 +22,8 @@ void StepLoop::absorb(const std::vector<PlannedRows>& rows) {
   device_.for_each(static_cast<uint32_t>(rows.size()), [&](uint32_t thread, uint32_t i) {
     try {
       read_outputs(*lives[i], rows[i], first_output[i], events[i], scratch_[thread]);
-    } catch (const Error& error) {
-      lives[i]->fail(error.code, error.what(), events[i]);
-    } catch (const std::exception& error) {
-      lives[i]->fail(ErrorCode::internal, error.what(), events[i]);
+    } catch (const std::exception& thrown) {
+      lives[i]->fail(thrown, events[i]);
     }
   });
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -68,7 +66,7 @@ void StepLoop::draw_held(LiveRequest& live) {
   try {
     draw(live, logits.data(), events_, scratch_[0]);
   } catch (const Error& error) {
-    live.fail(error.code, error.what(), events_);
+    live.fail(error, events_);
   }
 }
 

@@ -97,7 +97,7 @@ class VulkanFaults : public ::testing::TestWithParam<KernelSet> {
     }
     return "?";
   }
-  /// Runs `body`, which must end in an Error of `code` whose message names the device and its driver.
+  /// Runs `body`, which must end in an Error of `code` that tells the device by its id, and device and driver in words.
   template <typename Body>
   static void expect_error(ErrorCode code, const std::string& what, Body&& body) {
     try {
@@ -106,6 +106,7 @@ class VulkanFaults : public ::testing::TestWithParam<KernelSet> {
     } catch (const Error& error) {
       EXPECT_EQ(to_string(error.code), to_string(code)) << what << ": " << error.what();
       EXPECT_NE(std::string(error.what()).find(device_name() + ", driver "), std::string::npos) << what << ": " << error.what();
+      EXPECT_EQ(failed_device(error), GetParam().device) << what;
     }
   }
   const MiniWeights weights{MiniConfig{}};

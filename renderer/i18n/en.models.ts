@@ -430,6 +430,9 @@ export const modelWords = {
   'device.fallback': '{{name}} runs on the processor, and more slowly, because {{device}} (driver {{driver}}) failed.',
   'device.missing':
     '{{name}} runs on the processor, and more slowly, because {{device}} (driver {{driver}}) cannot be used now. It was taken away, or its driver was changed or does not start.',
+  'device.fewer': '{{name}} runs on {{gpu}} now, because {{device}} (driver {{driver}}) failed.',
+  'device.fewerMissing':
+    '{{name}} runs on {{gpu}} now, because {{device}} (driver {{driver}}) cannot be used. It was taken away, or its driver was changed or does not start.',
   'device.spilling':
     '{{amount}} of {{name}} no longer find room on {{device}}, because other programs use its memory. Answers are slow until they end, or it is loaded smaller.',
   'device.replaced_one':

@@ -410,6 +410,9 @@ export const modelWords: CatalogueOf<typeof english> = {
   'device.fallback': '{{device}}（驱动 {{driver}}）出错了，{{name}} 改由处理器运行，速度较慢。',
   'device.missing':
     '{{device}}（驱动 {{driver}}）现在无法使用，{{name}} 改由处理器运行，速度较慢。可能是显卡已移除，或驱动已更换、未能启动。',
+  'device.fewer': '{{device}}（驱动 {{driver}}）出错了，{{name}} 现在由 {{gpu}} 运行。',
+  'device.fewerMissing':
+    '{{device}}（驱动 {{driver}}）现在无法使用，{{name}} 改由 {{gpu}} 运行。可能是显卡已移除，或驱动已更换、未能启动。',
   'device.spilling':
     '其他程序占用了 {{device}} 的显存，{{name}} 有 {{amount}} 放不下了。回答会变慢，直到那些程序退出，或以更小的占用重新加载。',
   'device.replaced_other':

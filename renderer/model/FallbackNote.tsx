@@ -1,4 +1,4 @@
-// The model in use runs on the processor because its device failed: said for as long as it is so, with the way back.
+// The model in use runs on the processor, or on fewer devices, because one failed: said for as long as it is so, with the way back.
 import { TriangleAlert } from 'lucide-react';
 import { useT } from '../i18n';
 import { Notice } from '../parts/Notice';

@@ -23,13 +23,17 @@ export function deviceFacts(t: Translate, device: Device, language: Language): s
 
 export const whyWords = (t: Translate, why: DeviceWhy, device: string): string => t(`device.why.${why}`, { device });
 
-/** The processor stands in for a device that failed: never without a word. */
-export function fallbackWords(t: Translate, { name, fallback }: ActiveModel): string | undefined {
+/** Fewer devices, or the processor, stand in for one that failed: never without a word. */
+export function fallbackWords(t: Translate, { name, gpu, fallback }: ActiveModel): string | undefined {
   if (!fallback) return undefined;
   const { device, driver } = fallback;
-  if (fallback.code === 'device_unavailable') return t('device.missing', { name, device, driver });
-  const first = t('device.fallback', { name, device, driver });
-  return t('common.sentences', { first, second: t(`error.${fallback.code}`) });
+  const missing = fallback.code === 'device_unavailable';
+  const words = { name, device, driver };
+  const first =
+    gpu === undefined
+      ? t(missing ? 'device.missing' : 'device.fallback', words)
+      : t(missing ? 'device.fewerMissing' : 'device.fewer', { ...words, gpu });
+  return missing ? first : t('common.sentences', { first, second: t(`error.${fallback.code}`) });
 }
 
 /** Another program took memory of the card: the model goes on, and slowly. */

@@ -9,11 +9,16 @@
 
 #include <string>
 
-#include "hearth/error.h"
+#include "hearth/device_error.h"
 
 namespace hearth::vulkan {
 
-/// Throws what a result means: device_lost, out_of_vram, out_of_ram, else internal. `what` names the call, `device` the device.
-void check(VkResult result, const char* what, const std::string& device = {});
+/// A device in an error: by its id, and in words.
+struct Culprit {
+  std::string id, title;
+};
+
+/// Throws what a result means: device_lost, out_of_vram, out_of_ram, else internal. `what` names the call.
+void check(VkResult result, const char* what, const Culprit& device = {});
 
 }  // namespace hearth::vulkan

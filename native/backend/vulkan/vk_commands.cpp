@@ -18,7 +18,7 @@ void wait_for(Device& device, VkFence fence) {
   }
   if (result == VK_TIMEOUT) {
     device.abandon();
-    throw Error(ErrorCode::device_lost, "The graphics device does not answer any more (" + device.title() + ").");
+    throw device.error(ErrorCode::device_lost, "The graphics device does not answer any more");
   }
   device.check(result, "vkWaitForFences");
 }

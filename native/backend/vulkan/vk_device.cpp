@@ -45,7 +45,7 @@ Device::Device(const VulkanOptions& options) {
     const bool better = id == "vulkan" && rank(found) < 3 && (!physical || rank(found) < rank(info_));
     if (better || (id == found.id && !physical)) physical = each, info_ = std::move(found);
   }
-  if (!physical) throw Error(ErrorCode::invalid_request, "There is no graphics device '" + id + "'.");
+  if (!physical) throw DeviceError(ErrorCode::invalid_request, id, "There is no graphics device '" + id + "'.");
 
   family = compute_family(physical);
   const float priority = 0.5f;

@@ -26,8 +26,14 @@ class Device {
   bool has(std::string_view feature) const;
   /// For messages: device and driver.
   std::string title() const { return info_.name + ", driver " + info_.driver + " " + info_.driver_info; }
-  /// check() with this device's title in the message.
-  void check(VkResult result, const char* what) const { vulkan::check(result, what, title()); }
+  /// check() with this device as the one that failed.
+  void check(VkResult result, const char* what) const {
+    if (result != VK_SUCCESS) vulkan::check(result, what, {info_.id, title()});
+  }
+  /// The error of this device; `sentence` goes without its full stop.
+  DeviceError error(ErrorCode code, const std::string& sentence, uint64_t needed = 0, uint64_t available = 0) const {
+    return {code, info_.id, sentence + " (" + title() + ").", needed, available};
+  }
 
   /// For a device that does not answer: from now on nothing waits for it and nothing of it is given back, since the driver's calls
   /// might never return. The process is to end soon.

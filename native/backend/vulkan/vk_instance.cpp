@@ -147,14 +147,15 @@ std::vector<VkPhysicalDevice> Instance::devices() const {
   return devices;
 }
 
-void check(VkResult result, const char* what, const std::string& device) {
+void check(VkResult result, const char* what, const Culprit& device) {
   if (result == VK_SUCCESS) return;
-  const std::string place = device.empty() ? "" : " (" + device + ")";
+  const std::string place = device.title.empty() ? "" : " (" + device.title + ")";
+  const auto fail = [&](ErrorCode code, const std::string& sentence) { throw DeviceError(code, device.id, sentence + place + "."); };
   switch (result) {
-    case VK_ERROR_DEVICE_LOST: throw Error(ErrorCode::device_lost, "The graphics device stopped working" + place + ".");
-    case VK_ERROR_OUT_OF_DEVICE_MEMORY: throw Error(ErrorCode::out_of_vram, "The graphics device has no memory left" + place + ".");
-    case VK_ERROR_OUT_OF_HOST_MEMORY: throw Error(ErrorCode::out_of_ram, "There is no memory left for the graphics driver" + place + ".");
-    default: throw Error(ErrorCode::internal, std::string(what) + " failed with result " + std::to_string(result) + place + ".");
+    case VK_ERROR_DEVICE_LOST: return fail(ErrorCode::device_lost, "The graphics device stopped working");
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY: return fail(ErrorCode::out_of_vram, "The graphics device has no memory left");
+    case VK_ERROR_OUT_OF_HOST_MEMORY: return fail(ErrorCode::out_of_ram, "There is no memory left for the graphics driver");
+    default: return fail(ErrorCode::internal, std::string(what) + " failed with result " + std::to_string(result));
   }
 }
 

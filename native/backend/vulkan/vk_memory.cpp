@@ -38,7 +38,7 @@ MemoryPool::~MemoryPool() {
 
 std::unique_ptr<Memory> MemoryPool::allocate(uint64_t bytes, MemoryKind kind) {
   if (bytes == 0 || bytes > most_bytes_) {
-    throw Error(ErrorCode::out_of_vram, "A single piece of memory is larger than this graphics device allows.", bytes, most_bytes_);
+    throw device_.error(ErrorCode::out_of_vram, "A single piece of memory is larger than this graphics device allows", bytes, most_bytes_);
   }
   const uint64_t taken = (bytes + alignment_ - 1) / alignment_ * alignment_;  // so that neighbours never share a line
   const auto take = [&](Block& block) -> std::unique_ptr<Memory> {
@@ -70,7 +70,7 @@ uint64_t MemoryPool::over_budget() const {
 void MemoryPool::check_room(uint64_t bytes) const {
   const uint64_t there = free();
   if (bytes > there) {
-    throw Error(ErrorCode::out_of_vram, "The graphics device has not enough memory (" + device_.title() + ").", bytes, there);
+    throw device_.error(ErrorCode::out_of_vram, "The graphics device has not enough memory", bytes, there);
   }
 }
 
@@ -105,7 +105,7 @@ Block& MemoryPool::add_block(uint64_t bytes, MemoryKind kind) {
     const bool bound = kind == MemoryKind::host
                            ? bind_memory(block, visible | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, 0) || bind_memory(block, visible, 0)
                            : (device_.has(direct_write) && bind_memory(block, local | visible, whole_heap)) || bind_memory(block, local, 0);
-    if (!bound) throw Error(ErrorCode::out_of_vram, "The graphics device has no memory left (" + device_.title() + ").", bytes);
+    if (!bound) throw device_.error(ErrorCode::out_of_vram, "The graphics device has no memory left", bytes);
   } catch (...) {
     remove(block);
     throw;

@@ -144,6 +144,7 @@ struct Event {
   FinishReason reason = FinishReason::none;
   std::optional<ErrorCode> error;
   std::string message;
+  std::string device;                    // finished: the device whose failure ended it, else empty
   // prompt_logprobs: for prompt token i >= 1 its logprob and alternatives, in order, on the last prefill event
   std::vector<TokenLogprob> prompt_logprobs;
   std::vector<std::vector<TokenLogprob>> prompt_top;

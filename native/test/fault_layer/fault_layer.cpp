@@ -3,6 +3,7 @@
 //   lost-at-submit, lost-at-wait   the device is lost, found out at a submission or while one is waited for
 //   memory                         a submission, and every piece of memory after it, finds no device memory
 //   hang                           nothing that is submitted ever ends; time goes a hundred times as fast, so that nobody waits for minutes
+// Where HEARTH_FAULT_DEVICE names a device, by a part of its name, the others never fail.
 // It is for tests (scripts/long/gpu-faults.mjs) and no part of the product. The loader finds it through VK_ADD_LAYER_PATH and VK_INSTANCE_LAYERS.
 #include <unistd.h>
 
@@ -27,8 +28,10 @@ std::atomic<Fault> fault{Fault::none};
 struct NextInstance {
   PFN_vkGetInstanceProcAddr get;
   PFN_vkDestroyInstance destroy;
+  PFN_vkGetPhysicalDeviceProperties properties;
 };
 struct NextDevice {
+  bool fails;  // is one that may be ordered to
   PFN_vkGetDeviceProcAddr get;
   PFN_vkDestroyDevice destroy;
   PFN_vkQueueSubmit submit;
@@ -51,7 +54,8 @@ bool ordered(const char* name) {
   return folder && ::unlink((std::string(folder) + "/" + name).c_str()) == 0;
 }
 
-Fault current() {
+Fault current(bool fails) {
+  if (!fails) return Fault::none;
   if (fault == Fault::none) {
     if (ordered("lost-at-submit")) fault = Fault::lost_at_submit;
     else if (ordered("lost-at-wait")) fault = Fault::lost_at_wait;
@@ -63,7 +67,8 @@ Fault current() {
 
 VKAPI_ATTR VkResult VKAPI_CALL submit(VkQueue queue, uint32_t count, const VkSubmitInfo* infos, VkFence fence) {
   static std::atomic<bool> found_out{false};
-  switch (current()) {
+  const NextDevice next = next_of(queue);
+  switch (current(next.fails)) {
     case Fault::lost_at_submit: return VK_ERROR_DEVICE_LOST;
     case Fault::memory: return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     case Fault::hang: return VK_SUCCESS;  // and the fence is never signalled
@@ -72,21 +77,24 @@ VKAPI_ATTR VkResult VKAPI_CALL submit(VkQueue queue, uint32_t count, const VkSub
       break;
     case Fault::none: break;
   }
-  return next_of(queue).submit(queue, count, infos, fence);
+  return next.submit(queue, count, infos, fence);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL wait(VkDevice device, uint32_t count, const VkFence* fences, VkBool32 all, uint64_t timeout) {
+  const NextDevice next = next_of(device);
+  if (!next.fails) return next.wait(device, count, fences, all, timeout);
   if (fault == Fault::hang) {
     std::this_thread::sleep_for(std::chrono::nanoseconds(timeout / 100));
     return VK_TIMEOUT;
   }
-  const VkResult result = next_of(device).wait(device, count, fences, all, timeout);
+  const VkResult result = next.wait(device, count, fences, all, timeout);
   return fault == Fault::lost_at_wait || fault == Fault::lost_at_submit ? VK_ERROR_DEVICE_LOST : result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL allocate(VkDevice device, const VkMemoryAllocateInfo* info, const VkAllocationCallbacks* callbacks, VkDeviceMemory* memory) {
-  if (fault == Fault::memory) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
-  return next_of(device).allocate(device, info, callbacks, memory);
+  const NextDevice next = next_of(device);
+  if (next.fails && fault == Fault::memory) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+  return next.allocate(device, info, callbacks, memory);
 }
 
 VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice device, const VkAllocationCallbacks* callbacks) {
@@ -127,8 +135,18 @@ VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* info,
   const VkResult result = create(info, callbacks, instance);
   if (result != VK_SUCCESS) return result;
   const std::lock_guard lock(guard);
-  instances[key(*instance)] = {get, reinterpret_cast<PFN_vkDestroyInstance>(get(*instance, "vkDestroyInstance"))};
+  instances[key(*instance)] = {get, reinterpret_cast<PFN_vkDestroyInstance>(get(*instance, "vkDestroyInstance")),
+                               reinterpret_cast<PFN_vkGetPhysicalDeviceProperties>(get(*instance, "vkGetPhysicalDeviceProperties"))};
   return result;
+}
+
+/// Whether it is the device that fails, or any may.
+bool may_fail(VkPhysicalDevice physical) {
+  const char* named = std::getenv("HEARTH_FAULT_DEVICE");
+  if (!named) return true;
+  VkPhysicalDeviceProperties properties;
+  instances[key(physical)].properties(physical, &properties);
+  return std::strstr(properties.deviceName, named) != nullptr;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const VkDeviceCreateInfo* info, const VkAllocationCallbacks* callbacks, VkDevice* device) {
@@ -142,7 +160,7 @@ VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const Vk
   if (result != VK_SUCCESS) return result;
   const auto entry = [&](const char* name) { return get(*device, name); };
   const std::lock_guard lock(guard);
-  devices[key(*device)] = {get, reinterpret_cast<PFN_vkDestroyDevice>(entry("vkDestroyDevice")), reinterpret_cast<PFN_vkQueueSubmit>(entry("vkQueueSubmit")),
+  devices[key(*device)] = {may_fail(physical), get, reinterpret_cast<PFN_vkDestroyDevice>(entry("vkDestroyDevice")), reinterpret_cast<PFN_vkQueueSubmit>(entry("vkQueueSubmit")),
                            reinterpret_cast<PFN_vkWaitForFences>(entry("vkWaitForFences")),
                            reinterpret_cast<PFN_vkAllocateMemory>(entry("vkAllocateMemory"))};
   return result;

@@ -58,6 +58,14 @@ describe('devices', () => {
     expect(fallbackWords(t, { name: 'm', state: 'ready' })).toBeUndefined();
   });
 
+  it.each([
+    ['device_lost', /^m runs on Second now, because Card \(driver 1\.2\) failed\. .+\.$/],
+    ['device_unavailable', /^m runs on Second now, because Card \(driver 1\.2\) cannot be used\. .+\.$/],
+  ] as const)('that failed beside others are said with those that are left: %s', (code, words) => {
+    const fallback = { device: 'Card', driver: '1.2', code };
+    expect(fallbackWords(t, { name: 'm', state: 'ready', gpu: 'Second', fallback })).toMatch(words);
+  });
+
   it('that have lost memory to other programs are said, with how much', () => {
     const active: ActiveModel = { name: 'm', state: 'ready', gpu: 'Card', spilledBytes: 2.1e9 };
     expect(spillWords(t, active, 'en')).toMatch(/^2\.1 GB of m no longer find room on Card, /);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ExperienceStore } from '../../../electron/supervisor/knowledge';
 import type { Supervisor } from '../../../electron/supervisor/types';
-import { collect, harness, model, until, work, type Harness } from './harness';
+import { collect, harness, model, until, work, type Harness, type Script } from './harness';
 
 const CARD = `vulkan:${'0'.repeat(32)}`;
 let open: Supervisor[] = [];
@@ -18,11 +18,21 @@ function start(
   wish: { device?: string; gpuRequired?: boolean } = {},
   fake = 'there',
   store?: ExperienceStore,
+  env: Record<string, string> = {},
 ): Harness {
   const devices = () => ({ device: 'auto', gpuRequired: false, ...wish });
-  const made = harness({ devices, ...(store && { store }) }, { FAKE_GPU: fake });
+  const made = harness({ devices, ...(store && { store }) }, { FAKE_GPU: fake, ...env });
   open.push(made.supervisor);
   return made;
+}
+
+/** Measurements as the store keeps them. */
+function memory(): ExperienceStore {
+  const all: Parameters<ExperienceStore['addMeasurement']>[0][] = [];
+  return {
+    addMeasurement: async (measurement) => void all.unshift(measurement),
+    measurements: async (kind, subject) => all.filter((each) => each.kind === kind && each.subject === subject),
+  };
 }
 
 const ONE = model('/m/one-4gb');
@@ -78,15 +88,6 @@ describe('a model', () => {
 
 describe('a card that is not there any more', () => {
   const MISSING = { device: 'Card', driver: 'fake', code: 'device_unavailable' };
-
-  /** Measurements as the store keeps them. */
-  function memory(): ExperienceStore {
-    const all: Parameters<ExperienceStore['addMeasurement']>[0][] = [];
-    return {
-      addMeasurement: async (measurement) => void all.unshift(measurement),
-      measurements: async (kind, subject) => all.filter((each) => each.kind === kind && each.subject === subject),
-    };
-  }
 
   it.each([
     ['is said at the next start, and at each load', { device: 'auto' }, MISSING],
@@ -163,5 +164,89 @@ describe('an answer on a card', () => {
     ]);
     expect(greedy.end).toMatchObject({ reason: 'error', error: { code: 'out_of_vram' } });
     expect([other.end?.reason, other.tokens.length, children.length]).toEqual(['stop', 12, 1]);
+  });
+});
+
+describe('an answer on two cards', () => {
+  /** Too large for either. */
+  const SHARED = model('/m/shared-12gb');
+  const lost = (device: string, code = 'device_lost') => ({ fallback: { device, driver: 'fake', code } });
+  const two = (wish: { gpuRequired?: boolean } = {}, store?: ExperienceStore, env?: Record<string, string>) =>
+    start(wish, 'two', store, env);
+  const answer = ({ supervisor }: Harness, script: Omit<Script, 'tokens'>) =>
+    collect(supervisor.generate(SHARED, work({ tokens: 12, ...script })));
+
+  it('is computed on both', async () => {
+    const { supervisor } = two();
+    await supervisor.load(SHARED);
+    expect(supervisor.active()).toMatchObject({ gpu: 'Card, Second', kernels: 'vulkan/fake Card + Second' });
+  });
+
+  it.each([
+    ['lost: on the other, at once', { lostAt: 5, on: 'Second' }, 'Card', lost('Second'), 2],
+    ['lost: it is not the second that is named', { lostAt: 5, on: 'Card' }, 'Second', lost('Card'), 2],
+    [
+      'full: on both once more, then on the other',
+      { fullAt: 5, on: 'Second' },
+      'Card',
+      lost('Second', 'out_of_vram'),
+      3,
+    ],
+  ])('of which one is %s', async (_, script, gpu, expected, runtimes) => {
+    const made = two();
+    const { tokens, end } = await answer(made, script);
+    expect([tokens.length, new Set(tokens).size, end?.reason]).toEqual([12, 12, 'stop']);
+    expect(made.children).toHaveLength(runtimes);
+    expect(made.supervisor.active()).toMatchObject({ state: 'ready', gpu, ...expected });
+  });
+
+  it.each([
+    ['lost, one after the other', { lostAt: 5 }, 'device_lost'],
+    ['taken along by whatever ends the runtime', { crashAt: 5, crashAlways: true, onCard: true }, 'runtime_crashed'],
+  ])('that are %s ends on the processor, and both are named', async (_, script, code) => {
+    const made = two();
+    const { tokens, end } = await answer(made, script);
+    expect([tokens.length, end?.reason]).toEqual([12, 'stop']);
+    expect(made.supervisor.active()).toMatchObject({ device: 'cpu', ...lost('Card, Second', code) });
+  });
+
+  it('of which the lost one is required ends with its error, which names it', async () => {
+    const made = two({ gpuRequired: true });
+    const { end } = await answer(made, { lostAt: 5, on: 'Second' });
+    expect(end?.error).toMatchObject({ code: 'device_lost', device: `vulkan:${'2'.repeat(32)}` });
+    expect(end?.error?.message).toContain('Second, driver fake');
+    expect(made.supervisor.active()?.fallback).toBeUndefined();
+  });
+
+  it('of which one is gone after a sleep goes on on the other, and it is said, at the next start, too, until it is back', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hearth-slept-'));
+    const [store, env] = [memory(), { FAKE_SLEPT: join(folder, 'slept') }];
+    const made = two({}, store, env);
+    const { tokens, end } = await answer(made, { sleepAt: 5 });
+    expect([tokens.length, end?.reason]).toEqual([12, 'stop']);
+    const told = { gpu: 'Card', ...lost('Second', 'device_unavailable') };
+    expect(made.supervisor.active()).toMatchObject(told);
+    await made.supervisor.close();
+    const next = two({}, store, env).supervisor;
+    await next.load(SHARED);
+    expect(next.active()).toMatchObject(told);
+    await next.close();
+    rmSync(folder, { recursive: true }); // it is back
+    const last = two({}, store, env).supervisor;
+    await last.load(SHARED);
+    expect(last.active()).toMatchObject({ gpu: 'Card, Second' });
+    expect(last.active()?.fallback).toBeUndefined();
+  });
+
+  it('keeps away from the lost one at the next load, until somebody asks for the model as such', async () => {
+    const made = two();
+    await answer(made, { lostAt: 5, on: 'Second' });
+    await made.supervisor.unload();
+    await answer(made, {});
+    expect(made.supervisor.active()).toMatchObject({ gpu: 'Card', ...lost('Second') });
+    await made.supervisor.unload();
+    await made.supervisor.load(SHARED);
+    expect(made.supervisor.active()).toMatchObject({ gpu: 'Card, Second' });
+    expect(made.supervisor.active()?.fallback).toBeUndefined();
   });
 });

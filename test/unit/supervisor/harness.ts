@@ -39,6 +39,10 @@ export interface Script {
   lostAt?: number;
   /** At this token the card has no memory left, each time that one computes it there. */
   fullAt?: number;
+  /** The card that this happens to; absent: the first that it is on. */
+  on?: string;
+  /** At this token the machine sleeps, and wakes without its second card. */
+  sleepAt?: number;
   refuse?: boolean;
   twice?: boolean;
 }

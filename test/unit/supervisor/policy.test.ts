@@ -8,9 +8,11 @@ import {
   MODEL_CRASHES,
   REQUEST_CRASHES,
   PATIENCE_MS,
+  graphicsIn,
   isHung,
   isNews,
   leavesDevice,
+  lostOneOfSeveral,
   nextWaiting,
   onCrash,
   resumes,
@@ -39,9 +41,27 @@ describe('restarting', () => {
 
   it('leaves a card before its model is given up, and while the requests that saw it fail still live', () => {
     expect([0, 1, DEVICE_CRASHES].map((crashes) => leavesDevice(crashes, false))).toEqual([false, false, true]);
-    expect(leavesDevice(0, true)).toBe(true);
+    expect(leavesDevice(1, true)).toBe(true);
     expect(DEVICE_CRASHES).toBeLessThanOrEqual(REQUEST_CRASHES);
     expect(DEVICE_CRASHES).toBeLessThan(MODEL_CRASHES);
+  });
+
+  it.each([
+    ['lost, and it is known which', { code: 'device_lost', device: 'vulkan:2' }, ['vulkan:1', 'vulkan:2'], true],
+    ['lost, and nobody knows which', { code: 'device_lost' }, ['vulkan:1', 'vulkan:2'], false],
+    ['of another model', { code: 'device_lost', device: 'vulkan:3' }, ['vulkan:1', 'vulkan:2'], false],
+    ['full: it may have memory again', { code: 'out_of_vram', device: 'vulkan:2' }, ['vulkan:1', 'vulkan:2'], false],
+    ['lost, and alone', { code: 'device_lost', device: 'vulkan:2' }, ['vulkan:2'], false],
+    ['killed', undefined, ['vulkan:1', 'vulkan:2'], false],
+  ] as const)('goes on at once without one of several devices that was %s: %j', (_, failure, devices, expected) => {
+    expect(lostOneOfSeveral(failure, devices)).toBe(expected);
+  });
+
+  it('finds the devices of a load, each once, and not the processor', () => {
+    const rank = (device: string) => ({ device, threads: 0, share: 1, layers: 0 });
+    const mesh = { split: 'tensor' as const, ranks: ['vulkan:1', 'cpu', 'vulkan:2'].map(rank), servedLayers: [] };
+    expect(graphicsIn({ device: 'vulkan:1', mesh })).toEqual(['vulkan:1', 'vulkan:2']);
+    expect(graphicsIn({ device: 'cpu' })).toEqual([]);
   });
 
   it('forgives crashes of long ago', () => {

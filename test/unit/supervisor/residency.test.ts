@@ -87,7 +87,12 @@ function setUp({ budget = 7, auto = true, gpu, where, mayLeave = true }: SetUp =
     slots: 8,
     memory: () => ({ totalBytes: 100 * GB, freeBytes: 100 * GB }),
     budgetBytes: budget * GB,
-    choose: async () => ({ ...where, ...(gpu && { gpu }) }),
+    choose: async (_plan, _wish, out) => {
+      if (!gpu || !out.has(gpu.id)) return { where: { ...where, ...(gpu && { gpu }) }, avoided: [] };
+      if (!mayLeave) throw new HearthError('device_unavailable', 'A card is required.');
+      return { where: {}, avoided: [gpu.id] };
+    },
+    look: async () => (gpu ? [gpu] : []),
     missing: async () => undefined,
     mayLeaveDevice: () => mayLeave,
     createHost: (ref, { load }) => {
