@@ -227,7 +227,7 @@ function onDevice(description: string, others: readonly string[] = ['cpu']): Opt
 
 function onMesh(): Option {
   const description =
-    'several devices that share it: tensor:ID=SHARE,… or layers:ID=LAYERS,…+LAYERS-WITH-EXPERTS-ON-CPU';
+    'several devices that share it: tensor:ID=SHARE,…, layers:ID=LAYERS,…+LAYERS-WITH-EXPERTS-ON-CPU, or handover:READS,WRITES';
   return new Option('--mesh <division>', description).argParser((text) => {
     const division = meshOf(text);
     if (division) return division;

@@ -1,10 +1,11 @@
 // The words after `--mesh`: several devices that share a model, for whoever wants to try a division by hand. Pure.
 import { mesh, type Mesh } from '../contract/runtime';
 
-/** 'tensor:cpu,vulkan:…=2' (with shares of the work) or 'layers:vulkan:…=20,cpu=4' (so many each); '+0,4-7' behind it: layers whose experts the processor has. */
+/** 'tensor:cpu,vulkan:…=2' (with shares of the work) or 'layers:vulkan:…=20,cpu=4' (so many each); '+0,4-7' behind it: layers whose experts the processor has.
+ * 'handover:vulkan:…,cpu': the first reads prompts, the second writes. */
 export function meshOf(text: string): Mesh | undefined {
   const [, split, devices, , served] =
-    /^(tensor|layers):([^+]+)(\+(\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*))?$/.exec(text) ?? [];
+    /^(tensor|layers|handover):([^+]+)(\+(\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*))?$/.exec(text) ?? [];
   if (devices === undefined) return undefined;
   const ranks = devices.split(',').map((each) => {
     const [device, amount] = each.split('=');

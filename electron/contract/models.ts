@@ -100,7 +100,7 @@ export const fit = z.object({
 });
 export type Fit = z.infer<typeof fit>;
 
-/** Where the parts of a model go: all in one place, or layers and experts apart. The page has a sentence for each kind. */
+/** Where the parts of a model go: all in one place, layers and experts apart, or all of it twice. The page has a sentence for each kind. */
 export const placementKind = z.enum([
   'gpu',
   'experts_in_ram',
@@ -109,6 +109,7 @@ export const placementKind = z.enum([
   'layer_split',
   'tensor_parallel',
   'gpus_and_ram',
+  'handover',
   'cpu',
 ]);
 export type PlacementKind = z.infer<typeof placementKind>;
@@ -134,7 +135,9 @@ export const placement = z.object({
   /** The engine can carry it out. */
   runs: z.boolean(),
   shares: z.array(placementShare),
+  /** Expected, or measured: writing, and reading a prompt. */
   decodeTps: z.number(),
+  prefillTps: z.number(),
   /** Left of the device that has least left, and of the machine's memory where it is used. */
   spareBytes: z.number(),
 });

@@ -10,9 +10,12 @@ export const ENVIRONMENT = { parent: 'HEARTH_PARENT', addon: 'HEARTH_ADDON' } as
 /** 'cpu', 'reference', or the id of a graphics device as `devices` gives it. */
 const deviceId = z.string().regex(/^(cpu|reference|vulkan:[0-9a-f]{32})$/);
 
-/** Several devices, the ranks, that share a model: whole layers in a row, or every layer on all of them. */
+/**
+ * Several devices, the ranks, that share a model: whole layers in a row, every layer on all of them, or all of it on two, of which the
+ * first reads prompts and hands them over.
+ */
 export const mesh = z.object({
-  split: z.enum(['layers', 'tensor']),
+  split: z.enum(['layers', 'tensor', 'handover']),
   ranks: z
     .array(
       z.object({

@@ -139,8 +139,8 @@ export interface NativeDevices {
 
 /** Several devices, the ranks, that share a model. */
 export interface NativeMesh {
-  /** 'layers' (default): in a row; 'tensor': every layer on all of them. */
-  split?: 'layers' | 'tensor';
+  /** 'layers' (default): in a row; 'tensor': every layer on all of them; 'handover': the first of two reads prompts, the second writes. */
+  split?: 'layers' | 'tensor' | 'handover';
   /** `share`: of the work, beside the others' (default 1). `layers`: so many; 0 on every rank: by share. */
   ranks: { device: string; threads?: number; share?: number; layers?: number }[];
   /** Layers whose experts the processor has in the machine's memory, beside the ranks. */

@@ -13,7 +13,7 @@ import type { LoadWish } from './types';
 
 export interface DeviceChoiceOptions {
   gpus: Gpus;
-  knowledge: Pick<Knowledge, 'experience' | 'lastDevices'>;
+  knowledge: Pick<Knowledge, 'experience' | 'lastDevices' | 'opsPerSecond'>;
   /** `measure`: how fast it is read may be found out now, which takes a second. */
   ram(measure: boolean): Promise<Room>;
   /** Of a graphics device, in bytes a second. */
@@ -128,7 +128,8 @@ export class DeviceChoice {
       const { gpu } = room;
       if (!gpu || gpu.type === 'software') return room;
       const readBytesPerSecond = await this.options.bandwidth(gpu.id, measure);
-      return { ...room, ...(readBytesPerSecond && { readBytesPerSecond }) };
+      const opsPerSecond = await this.options.knowledge.opsPerSecond(gpu.id);
+      return { ...room, ...(readBytesPerSecond && { readBytesPerSecond }), ...(opsPerSecond && { opsPerSecond }) };
     });
     return Promise.all(all);
   }

@@ -41,6 +41,8 @@ export interface Room {
   /** Where less than what is free may be taken: of a device that uses the machine's memory, what its driver allows. */
   mostBytes?: number;
   readBytesPerSecond?: number;
+  /** Small integers, or floats, that it multiplies and adds. */
+  opsPerSecond?: number;
   gpu?: Gpu;
 }
 

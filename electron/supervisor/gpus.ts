@@ -85,6 +85,6 @@ export const isGone = (device: Pick<SeenGpu, 'id' | 'name'>, there: readonly Pic
 
 function roomOf({ limitBytes, totalBytes, driver: _, ...gpu }: SeenGpu, ram: Room, ownBytes: number): Room {
   if (!gpu.unified) return { totalBytes, freeBytes: limitBytes, ownBytes, gpu };
-  const { readBytesPerSecond: _speed, ...machine } = ram;
+  const { readBytesPerSecond: _speed, opsPerSecond: _ops, ...machine } = ram;
   return { ...machine, mostBytes: limitBytes, gpu };
 }

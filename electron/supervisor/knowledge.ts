@@ -133,10 +133,18 @@ export class Knowledge {
     return typeof value === 'number' ? value : undefined;
   }
 
+  /** What it multiplies, as it was measured beside its bandwidth; undefined: it never was. */
+  async opsPerSecond(device = 'cpu'): Promise<number | undefined> {
+    const [latest] = (await this.store?.measurements(BANDWIDTH, device)) ?? [];
+    const value = latest?.values['opsPerSecond'];
+    return typeof value === 'number' && value > 0 ? value : undefined;
+  }
+
   private async measureBandwidth(device: string): Promise<number | undefined> {
     try {
-      const { readBytesPerSecond } = await this.probe.limits(device === 'cpu' ? undefined : device);
-      const values = { readBytesPerSecond };
+      const limits = await this.probe.limits(device === 'cpu' ? undefined : device);
+      const { readBytesPerSecond, int8OpsPerSecond: opsPerSecond } = limits;
+      const values = { readBytesPerSecond, opsPerSecond };
       await this.store?.addMeasurement({ at: Date.now(), kind: BANDWIDTH, subject: device, values });
       return readBytesPerSecond;
     } catch {

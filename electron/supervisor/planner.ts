@@ -107,8 +107,10 @@ export class Planner {
     const { totalBytes, freeBytes } = memory();
     const ownBytes = residency.pools.heldNow();
     const readBytesPerSecond = await knowledge.readBytesPerSecond(measure && isQuiet());
+    const opsPerSecond = await knowledge.opsPerSecond();
     // What was named for all models is theirs: nothing of it is held back.
     const free = Math.min(freeBytes + ownBytes, budgetBytes + RESERVE_BYTES);
-    return { totalBytes, freeBytes: free, ownBytes, ...(readBytesPerSecond && { readBytesPerSecond }) };
+    const speeds = { ...(readBytesPerSecond && { readBytesPerSecond }), ...(opsPerSecond && { opsPerSecond }) };
+    return { totalBytes, freeBytes: free, ownBytes, ...speeds };
   }
 }

@@ -158,8 +158,8 @@ void read_mesh(Napi::Value value, EngineOptions& options) {
   const Fields fields(value, "options.mesh");
   std::string split = "layers";
   fields.read("split", split);
-  if (split != "layers" && split != "tensor") refuse(value.Env(), fields.path("split"), "'layers' or 'tensor'");
-  options.split = split == "tensor" ? RankSplit::tensor : RankSplit::layers;
+  if (split != "layers" && split != "tensor" && split != "handover") refuse(value.Env(), fields.path("split"), "'layers', 'tensor' or 'handover'");
+  options.split = split == "tensor" ? RankSplit::tensor : split == "handover" ? RankSplit::handover : RankSplit::layers;
   std::vector<TokenId> served;
   fields.read("servedLayers", served);
   for (TokenId layer : served) {

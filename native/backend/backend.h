@@ -27,6 +27,13 @@ struct KvShape {
   std::vector<uint32_t> layers_per_group;
 };
 
+/// In which order a backend keeps a head's keys (or values) of a block.
+enum class KvForm {
+  rows,         // [slot][head_dim]; scales behind all, [slot][group]
+  keys_across,  // keys [head_dim][slot], values [slot][head_dim]; scales behind all, [group][slot]
+  words,        // [slot]: head_dim values in whole words of 32 bits, then their scales
+};
+
 /// A submitted op list. `wait` blocks until it ran or was given up; true: it ran to its end. Errors are thrown here.
 class Ticket {
  public:
@@ -91,6 +98,7 @@ class Backend : public StepDevice {
 
   /// Bytes of one block of this shape in this backend's KV type.
   virtual uint64_t kv_block_bytes(const KvShape& shape) const = 0;
+  virtual KvForm kv_form() const { return KvForm::rows; }
   /// Once, before resize_kv.
   virtual void set_kv_shape(const KvShape& shape) = 0;
   /// Bytes that KV may still take, where they are not the machine's own memory.

@@ -28,6 +28,9 @@ struct StepInputs {
   std::vector<uint32_t> blocks;
   std::vector<uint32_t> table_begin;  // [sequences * groups]
 
+  /// Of each sequence the positions below are its prompt's, those from there on what was written since; empty: all are prompts.
+  std::vector<uint32_t> prompt_ends;  // [sequences]
+
   std::vector<uint32_t> output_rows;  // rows whose logits are wanted, ascending
   ForcedRoutes forced;
 

@@ -156,11 +156,12 @@ class LoadedEngine final : public Engine {
     loop.block_bytes = block_bytes;
     loop.prefix_cache = options.prefix_cache;
     if (options.prefix_cache) {
-      loop.tiers.block_bytes = block_bytes;
+      loop.tiers.block_bytes = model_->kv_copy_bytes();
       loop.tiers.host_bytes = options.host_cache_bytes;
       loop.tiers.disk_folder = options.disk_cache_path;
       loop.tiers.disk_bytes = options.disk_cache_bytes;
     }
+    loop.cache_answers = !model_->writes_elsewhere();
     loop.cache_salt = cache_salt(options, block_bytes);
     loop_ = std::make_unique<StepLoop>(loop, model_->device(), *runner_, mailbox_);
   }

@@ -59,6 +59,10 @@ bool of_one_kind(const std::vector<RankOptions>& ranks) {
 std::vector<ModelPart> parts_of(const EngineOptions& options, const ModelSpec& spec, const ModelWeights& weights) {
   if (options.ranks.empty()) return {whole_model(spec)};
   std::vector<ModelPart> parts;
+  if (options.split == RankSplit::handover) {
+    if (options.ranks.size() != 2) throw Error(ErrorCode::invalid_request, "A prompt is handed over from one device to one other.");
+    return {whole_model(spec), whole_model(spec)};
+  }
   if (options.split == RankSplit::tensor && options.ranks.size() > 1) {
     parts = divide(spec, weights, shares_of(options.ranks));
     for (ModelPart& part : parts) part.share_routes = !of_one_kind(options.ranks);
@@ -85,6 +89,7 @@ std::vector<PlannedRank> plan_ranks(const EngineOptions& options, const ModelSpe
   std::vector<RankOptions> devices = options.ranks;
   if (devices.empty()) devices.push_back({options.device});
   if (!options.served_layers.empty()) {
+    if (options.split == RankSplit::handover) throw Error(ErrorCode::invalid_request, "Where prompts are handed over, nothing is served by the processor.");
     if (parts[0].divided) throw Error(ErrorCode::invalid_request, "Layers that are shared out over devices are not served by the processor, too.");
     serve_experts(spec, options.served_layers, parts);
     devices.push_back({"cpu"});
@@ -111,10 +116,13 @@ PlacedModel::PlacedModel(const EngineOptions& options, const ModelFile& file, ui
   if (ranks_.size() == 1) return;
   std::vector<MeshRank> together;
   for (Rank& rank : ranks_) together.push_back({std::move(rank.owned), rank.kv});
-  mesh_ = make_mesh(std::move(together));
+  hands_over_ = options.split == RankSplit::handover;
+  mesh_ = hands_over_ ? make_handover(std::move(together[0]), std::move(together[1])) : make_mesh(std::move(together));
 }
 
 uint64_t PlacedModel::kv_block_bytes() const { return mesh_ ? mesh_->kv_block_bytes() : ranks_[0].backend->kv_block_bytes(ranks_[0].kv); }
+
+uint64_t PlacedModel::kv_copy_bytes() const { return mesh_ ? mesh_->kv_copy_bytes() : kv_block_bytes(); }
 
 uint64_t PlacedModel::kv_memory_free() const {
   const uint64_t machine = this_cpu().memory_free;
@@ -148,7 +156,8 @@ void PlacedModel::load(TransformerLimits limits, const Transformer::Progress& pr
     if (rank.part.ends) logits.push_back({static_cast<uint32_t>(r), rank.transformer->logits(), rank.transformer->logits_cols()});
   }
   if (!mesh_) ranks_[0].backend->set_kv_shape(ranks_[0].kv);
-  if (std::ranges::any_of(ranks_, [](const Rank& rank) { return rank.part.after.has_value(); })) mesh_->pipeline(record(StepTail::kv_only));
+  const bool in_a_row = std::ranges::any_of(ranks_, [](const Rank& rank) { return rank.part.after.has_value(); });
+  if (in_a_row || hands_over_) mesh_->pipeline(record(StepTail::kv_only));
   logits_ = mesh_ ? mesh_->join(std::move(logits)) : logits[0].buffer;
 }
 

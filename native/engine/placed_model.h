@@ -28,6 +28,10 @@ class PlacedModel {
   PlacedModel(const EngineOptions& options, const ModelFile& file, uint32_t block_size);
 
   uint64_t kv_block_bytes() const;
+  /// Bytes of a block as it is copied out.
+  uint64_t kv_copy_bytes() const;
+  /// What is written is computed elsewhere than what is read: of its keys and values, those of another text are not the same.
+  bool writes_elsewhere() const { return hands_over_; }
   /// Bytes that KV may take, where the least of the ranks' memories bounds it.
   uint64_t kv_memory_free() const;
   /// What the bytes of a block depend on, besides the device's name: the shapes of the parts.
@@ -54,6 +58,7 @@ class PlacedModel {
 
   const ModelFile& file_;
   std::vector<Rank> ranks_;
+  bool hands_over_ = false;
   std::unique_ptr<Mesh> mesh_;  // none where there is one rank
   Buffer logits_;
 };

@@ -75,7 +75,8 @@ void StepLoop::take(Mail mail) {
     live_.erase(found);
   }
   for (auto& [serial, request] : mail.requests) {
-    TokenChain chain(options_.cache_salt, request.cache_scope, options_.limits.groups[0].block_size);
+    const size_t kept = options_.cache_answers ? SIZE_MAX : request.prompt.size();
+    TokenChain chain(options_.cache_salt, request.cache_scope, options_.limits.groups[0].block_size, kept);
     request.use_cache = request.use_cache && options_.prefix_cache;
     auto& live = live_.try_emplace(serial, std::move(request), serial, options_.context, options_.limits.groups, std::move(chain))
                      .first->second;
@@ -294,7 +295,7 @@ std::optional<double> StepLoop::compute(const std::vector<PlannedRows>& rows) {
     }
     request.running = true;
     request.drafts = request.lookup.propose(request.tokens, each.drafts);
-    step.push_back({&request.tokens, &request.kv, each.first, each.rows, each.outputs, &request.drafts});
+    step.push_back({&request.tokens, &request.kv, each.first, each.rows, each.outputs, &request.drafts, request.prompt_size});
     serials.push_back(each.id);
   }
   const auto begin = std::chrono::steady_clock::now();

@@ -30,6 +30,7 @@ struct LoopOptions {
   uint32_t held_rows = 64;          // most rows whose logits are kept until a mask comes
   ModelCost cost;
   bool prefix_cache = true;
+  bool cache_answers = true;        // false: a prompt would be read to other bytes than an answer was written to
   std::string cache_salt;           // what the bytes of a block depend on besides its tokens
   TierOptions tiers;
 };

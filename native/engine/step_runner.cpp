@@ -18,6 +18,7 @@ StepInputs make_step_inputs(const std::vector<StepRows>& rows, uint32_t groups) 
       inputs.positions.push_back(r.first + i);
       inputs.sequence.push_back(s);
     }
+    inputs.prompt_ends.push_back(r.prompt);
     for (const BlockTable& table : r.kv->tables()) {
       inputs.table_begin.push_back(static_cast<uint32_t>(inputs.blocks.size()));
       inputs.blocks.insert(inputs.blocks.end(), table.entries().begin(), table.entries().end());

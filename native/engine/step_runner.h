@@ -19,6 +19,7 @@ struct StepRows {
   const SequenceKv* kv = nullptr;
   uint32_t first = 0, rows = 0, outputs = 0;
   const std::vector<int32_t>* drafts = nullptr;
+  uint32_t prompt = 0xffffffffu;  // so many of the tokens were given
 };
 
 /// A pure function: the inputs of a step over these rows.

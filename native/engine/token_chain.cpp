@@ -1,6 +1,7 @@
 // Implements the chain of block names.
 #include "engine/token_chain.h"
 
+#include <algorithm>
 #include <span>
 
 #include "model/sha256.h"
@@ -29,12 +30,12 @@ std::string folder_name(std::string_view scope) {
 
 }  // namespace
 
-TokenChain::TokenChain(std::string_view salt, std::string_view scope, uint32_t block_size)
-    : block_size_(block_size), root_(root(salt, scope, true)), root_without_scope_(root(salt, "", false)),
+TokenChain::TokenChain(std::string_view salt, std::string_view scope, uint32_t block_size, size_t most)
+    : block_size_(block_size), most_(most), root_(root(salt, scope, true)), root_without_scope_(root(salt, "", false)),
       scope_name_(folder_name(scope)) {}
 
 const BlockKeys& TokenChain::extend(const std::vector<TokenId>& tokens) {
-  while ((keys_.size() + 1) * block_size_ <= tokens.size()) {
+  while ((keys_.size() + 1) * block_size_ <= std::min(tokens.size(), most_)) {
     keys_.push_back(name(keys_.empty() ? root_ : keys_.back(), tokens.data() + keys_.size() * block_size_));
   }
   return keys_;

@@ -14,8 +14,9 @@ namespace hearth {
 
 class TokenChain {
  public:
-  /// `salt`: model, precision and kernels. Sequences of different scopes never have a name in common.
-  TokenChain(std::string_view salt, std::string_view scope, uint32_t block_size);
+  /// `salt`: model, precision and kernels. Sequences of different scopes never have a name in common. Blocks that reach beyond the first
+  /// `most` tokens get no name.
+  TokenChain(std::string_view salt, std::string_view scope, uint32_t block_size, size_t most = SIZE_MAX);
 
   /// Names for every full block of `tokens`, of which those named before must not have changed.
   const BlockKeys& extend(const std::vector<TokenId>& tokens);
@@ -29,6 +30,7 @@ class TokenChain {
   BlockKey name(const BlockKey& before, const TokenId* tokens) const;
 
   uint32_t block_size_;
+  size_t most_;
   BlockKey root_, root_without_scope_;
   std::string scope_name_;
   BlockKeys keys_;

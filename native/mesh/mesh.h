@@ -23,13 +23,20 @@ struct JoinedPart {
 
 class Mesh : public StepDevice {
  public:
-  /// Bytes of a block: of every rank's, one after the other.
+  /// Bytes that a block takes, of all ranks.
   virtual uint64_t kv_block_bytes() const = 0;
+  /// Bytes that read_kv_block() gives of it.
+  virtual uint64_t kv_copy_bytes() const = 0;
   /// A handle for read().
   virtual Buffer join(std::vector<JoinedPart> parts) = 0;
-  /// Of ranks in a row: rows in front of a step's first output row go from rank to rank in pieces, by this list, which leaves no output.
+  /// A list that leaves no output. Of ranks in a row: rows in front of a step's first output row go from rank to rank in pieces, by this
+  /// list. Where prompts are handed over: for a rank whose rows have no output.
   virtual void pipeline(const OpList& without_outputs) = 0;
 };
+
+/// Prompts are read by the first, answers written by the second; each has the whole model and all keys and values of prompts. A list has
+/// an OnRank before each of the two; `join` takes both outputs.
+std::unique_ptr<Mesh> make_handover(MeshRank reads, MeshRank writes);
 
 /// Sets the ranks' comm and KV shapes. `submit` takes a list with an OnRank before the part of each rank.
 std::unique_ptr<Mesh> make_mesh(std::vector<MeshRank> ranks);

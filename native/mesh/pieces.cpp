@@ -14,7 +14,7 @@ StepInputs rows_of(const StepInputs& step, uint32_t first, uint32_t last) {
   StepInputs piece;
   piece.tokens = part(step.tokens), piece.positions = part(step.positions), piece.sequence = part(step.sequence);
   piece.sequences = step.sequences, piece.groups = step.groups;
-  piece.blocks = step.blocks, piece.table_begin = step.table_begin;
+  piece.blocks = step.blocks, piece.table_begin = step.table_begin, piece.prompt_ends = step.prompt_ends;
   for (uint32_t row : step.output_rows) {
     if (row >= first && row < last) piece.output_rows.push_back(row - first);
   }

@@ -8,11 +8,13 @@
 #include <cstring>
 #include <thread>
 
+#include "backend/kv_form.h"
 #include "cache/block_pool.h"
 #include "cache/sequence_kv.h"
 #include "engine/placed_model.h"
 #include "hearth/error.h"
 #include "mesh/meeting.h"
+#include "mesh/phases.h"
 #include "mesh/pieces.h"
 #include "test/mini_model.h"
 #include "test/random_model.h"
@@ -43,6 +45,7 @@ EngineOptions options_of(const Division& division, Precision precision = Precisi
   EngineOptions options;
   options.device = "cpu", options.threads = 1, options.precision = precision;
   options.ranks = division.ranks, options.split = division.split, options.served_layers = division.served;
+  if (division.split == RankSplit::handover) options.kv_type = KvType::f32;  // the reference keeps nothing else by itself
   return options;
 }
 
@@ -75,6 +78,15 @@ class Placed {
     EXPECT_TRUE(step(static_cast<uint32_t>(tokens.size()), 0));
     kv_.commit(pool_);
   }
+  /// Logits of the last rows of two sequences in one step: `tokens` behind what there is, and another text.
+  Floats beside(const std::vector<int32_t>& tokens, const std::vector<int32_t>& other) {
+    SequenceKv second(groups(file_));
+    text_.insert(text_.end(), tokens.begin(), tokens.end());
+    const auto rows = static_cast<uint32_t>(tokens.size()), others = static_cast<uint32_t>(other.size());
+    EXPECT_TRUE(kv_.begin(pool_, rows) && second.begin(pool_, others));
+    EXPECT_TRUE(runner_->run({{&text_, &kv_, kv_.committed(), rows, 1, nullptr, prompt_}, {&other, &second, 0, others, 1}}, nullptr));
+    return {runner_->logits(0), runner_->logits(2)};
+  }
   /// Nothing stays of it.
   bool attempt(const std::vector<int32_t>& tokens, const std::atomic<bool>* abandon) {
     text_.insert(text_.end(), tokens.begin(), tokens.end());
@@ -98,6 +110,8 @@ class Placed {
     for (uint32_t b = 0; b < blocks; ++b) model_.device().write_kv_block(b, &kept[b * model_.kv_block_bytes()]);
   }
 
+  /// Of what comes, positions from here on are written and not read.
+  void prompt_ends(uint32_t at) { prompt_ = at; }
   StepDevice& device() { return model_.device(); }
 
  private:
@@ -109,7 +123,7 @@ class Placed {
   }
   bool step(uint32_t rows, uint32_t outputs, const std::atomic<bool>* abandon = nullptr) {
     EXPECT_TRUE(kv_.begin(pool_, rows));
-    return runner_->run({{&text_, &kv_, kv_.committed(), rows, outputs}}, abandon);
+    return runner_->run({{&text_, &kv_, kv_.committed(), rows, outputs, nullptr, prompt_}}, abandon);
   }
   void take_back(size_t tokens) {
     kv_.roll_back(pool_);
@@ -122,6 +136,7 @@ class Placed {
   BlockPool pool_{blocks, blocks, [](uint32_t) { return true; }};
   SequenceKv kv_;
   std::vector<int32_t> text_;
+  uint32_t prompt_ = 75;
 };
 
 const RandomModel& ragged() {
@@ -179,6 +194,8 @@ std::vector<Division> divisions() {
       {"row", {rank_on("cpu", 1, 1), rank_on("cpu", 1, 2)}, RankSplit::layers},
       {"row_by_share", {cpu, cpu, reference}, RankSplit::layers},
       {"experts", {cpu}, RankSplit::layers, {0, 2}},
+      {"handover", {cpu, cpu}, RankSplit::handover},
+      {"handover_unlike", {reference, cpu}, RankSplit::handover},
       {"row_and_experts", {rank_on("cpu", 1, 2), rank_on("reference", 1, 1)}, RankSplit::layers, {1, 2}},
   };
 }
@@ -248,6 +265,83 @@ TEST_P(MeshDivision, TheFirstErrorIsTheOneThrownAndTheNextStepRuns) {
   EXPECT_LE(worst_logit(logits_of(run), reference_logits()), logit_tolerance);
 }
 
+/// Who computes a row follows from its place in the text: the same bytes whatever is read or written beside it.
+TEST(Mesh, WhatIsWrittenDoesNotDependOnTheStepsItIsComputedIn) {
+  std::vector<int32_t> text = prompt;
+  text.insert(text.end(), answer.begin(), answer.end());
+  for (const std::vector<RankOptions>& ranks : {std::vector{rank_on("cpu"), rank_on("reference")}, std::vector{rank_on("reference"), rank_on("cpu")}}) {
+    const Division division{"handover", ranks, RankSplit::handover};
+    Placed by_one(ragged().file, options_of(division, Precision::fast)), at_once(ragged().file, options_of(division, Precision::fast));
+    by_one.prompt_ends(70), at_once.prompt_ends(70);
+    Floats want = by_one.read({text.begin(), text.begin() + 70}, 40);
+    const Floats more = by_one.read({text.begin() + 70, text.end()}, 1);
+    want.insert(want.end(), more.begin(), more.end());
+    EXPECT_EQ(at_once.read(text, 64), want) << "the second chunk has rows of both";
+    EngineOptions alone = options_of({"", {ranks[1]}, RankSplit::layers}, Precision::fast);
+    alone.kv_type = KvType::f32;
+    Placed only(ragged().file, alone);
+    only.skip({text.begin(), text.begin() + 70});
+    EXPECT_NE(only.read({text.begin() + 70, text.end()}, 1), more) << "the prompt's keys are those of the other rank";
+  }
+}
+
+/// Rows of each phase, as text: token, and behind a slash those with outputs.
+TEST(Mesh, RowsGoWhereTheirPlaceInTheTextSays) {
+  StepInputs step;
+  step.sequences = 2, step.groups = 1, step.prompt_ends = {10, 100};
+  step.blocks = {5, 6, 7, 8}, step.table_begin = {0, 2};
+  for (uint32_t p : {9u, 10u, 11u}) step.tokens.push_back(int32_t(p)), step.positions.push_back(p), step.sequence.push_back(0);
+  for (uint32_t p : {14u, 15u, 16u}) step.tokens.push_back(int32_t(p)), step.positions.push_back(p), step.sequence.push_back(1);
+  step.output_rows = {1, 2, 5};
+  const Phases phases = in_phases(step);
+  EXPECT_EQ(phases.reading.tokens, (std::vector<int32_t>{9, 14, 15, 16}));
+  EXPECT_EQ(phases.writing.tokens, (std::vector<int32_t>{10, 11}));
+  EXPECT_EQ(phases.reading.output_rows, (std::vector<uint32_t>{3}));
+  EXPECT_EQ(phases.writing.output_rows, (std::vector<uint32_t>{0, 1}));
+  EXPECT_TRUE(phases.in_turn) << "the first sequence writes behind what it reads";
+  ASSERT_EQ(phases.outputs.size(), 3u);
+  EXPECT_TRUE(phases.outputs[1].writes && phases.outputs[1].index == 1 && !phases.outputs[2].writes && phases.outputs[2].index == 0);
+  EXPECT_EQ(blocks_written(phases.reading, 16), (std::vector<uint32_t>{5, 7, 8}));
+  step.prompt_ends = {9, 100};
+  EXPECT_FALSE(in_phases(step).in_turn) << "one reads while the other writes";
+  step.prompt_ends.clear();
+  EXPECT_TRUE(in_phases(step).writing.tokens.empty());
+}
+
+/// Two texts in one step: one is read while the other is written.
+TEST(Mesh, APromptIsReadBesideAStream) {
+  const Division division{"handover", {rank_on("cpu"), rank_on("reference")}, RankSplit::handover};
+  const auto logits = [&](bool together) {
+    Placed stream(ragged().file, options_of(division));
+    stream.prompt_ends(40);
+    stream.skip({prompt.begin(), prompt.begin() + 40});
+    return together ? stream.beside({prompt.begin() + 40, prompt.begin() + 41}, {answer.begin(), answer.end()})
+                    : stream.read({prompt.begin() + 40, prompt.begin() + 41}, 1);
+  };
+  const Floats alone = logits(false), beside = logits(true);
+  EXPECT_TRUE(std::equal(alone.begin(), alone.end(), beside.begin()));
+  Placed other(ragged().file, options_of(division));
+  const Floats read = other.read({answer.begin(), answer.end()}, 8);
+  EXPECT_TRUE(std::equal(read.end() - std::ptrdiff_t(alone.size()), read.end(), beside.end() - std::ptrdiff_t(alone.size())));
+}
+
+TEST(Mesh, BlocksInAnotherOrderHoldTheSameValues) {
+  for (const KvType type : {KvType::f32, KvType::f16, KvType::q8}) {
+    for (const KvShape& shape : {KvShape{16, 2, 64, {2, 1}}, KvShape{16, 1, 80, {1}}, KvShape{16, 3, 18, {2}}}) {
+      std::vector<std::byte> rows(kv_block_bytes(shape, type, KvForm::rows));
+      for (size_t i = 0; i < rows.size(); ++i) rows[i] = std::byte(i * 7 + i / 251);
+      for (const KvForm form : {KvForm::keys_across, KvForm::words}) {
+        std::vector<std::byte> other(kv_block_bytes(shape, type, form)), again(rows.size());
+        reorder_kv_block(shape, type, KvForm::rows, rows.data(), form, other.data());
+        reorder_kv_block(shape, type, form, other.data(), KvForm::rows, again.data());
+        EXPECT_EQ(again, rows);
+        // Words of 32 bits without scales are in order already where a position fills them.
+        if (form == KvForm::keys_across || type == KvType::q8) EXPECT_NE(other, rows);
+      }
+    }
+  }
+}
+
 /// int8 activations round once per rank; that is all they may differ by (ENGINE reference 1.7: distributions, not single logits).
 TEST(Mesh, FastRanksDivergeLittleFromOne) {
   RandomModel dense_like({3, 64, 8, 4, 16, 2880, 4, 4});  // all experts are chosen: no choice that could fall the other way
@@ -269,6 +363,8 @@ std::vector<Division> graphics_divisions() {
     for (size_t j = 0; j <= i; ++j) {
       const std::string other = j == i ? "cpu" : ids[j];
       out.push_back({"tensor, of two kinds", {rank_on(ids[i], 2), rank_on(other, 1)}});
+      out.push_back({"read here, written there", {rank_on(ids[i]), rank_on(other)}, RankSplit::handover});
+      out.push_back({"written here, read there", {rank_on(other), rank_on(ids[i])}, RankSplit::handover});
       out.push_back({"a row of two kinds", {rank_on(ids[i], 1, 2), rank_on(other, 1, 1)}, RankSplit::layers});
     }
   }
@@ -281,6 +377,7 @@ TEST(Mesh, GraphicsDevicesAreRanksToo) {
     EngineOptions options = options_of(division);
     options.kernel_cache_path = testing::vulkan_options({}).cache_folder;
     Placed placed(ragged().file, options);
+    placed.prompt_ends(12);
     SCOPED_TRACE(std::string(division.name) + ": " + placed.device().name());
     const Floats got = placed.read({prompt.begin(), prompt.begin() + 20}, 16);
     const Floats want(reference_logits().begin(), reference_logits().begin() + std::ptrdiff_t(got.size()));

@@ -52,6 +52,25 @@ TEST(StepLoop, ASecondTurnReadsOnlyWhatIsNew) {
   EXPECT_EQ(tokens_of(host.events[3]), alone(third, {16, 4, 400, 3000}));
 }
 
+/// Where answers are written by another device than prompts are read on, a prompt is never given what was written.
+TEST(StepLoop, OfAnAnswerThatWasWrittenElsewhereNothingIsFoundAgain) {
+  LoopSetup setup{16, 4, 400, 3000};
+  setup.cache_answers = false;
+  LoopHost host(setup);
+  Request first = request(1, 201, 100);
+  host.mailbox.submit(first);
+  const std::vector<TokenId> answer = tokens_of(host.finished(1));
+  Request second = first;
+  second.id = 2;
+  second.prompt.insert(second.prompt.end(), answer.begin(), answer.end());
+  host.mailbox.submit(second);
+  EXPECT_EQ(host.finished(2).back().cached, 200u);
+  EXPECT_EQ(tokens_of(host.events[2]), alone(second, setup));
+  second.id = 3;
+  host.mailbox.submit(second);
+  EXPECT_GE(host.finished(3).back().cached, 296u) << "what was read is found";
+}
+
 TEST(StepLoop, AnEditedHistoryIsReadAgainFromTheLastCutBeforeIt) {
   LoopSetup small{16, 4, 66, 300};
   LoopHost host(small);

@@ -137,6 +137,7 @@ struct LoopSetup {
   bool prefix_cache = true;
   std::string disk_folder;
   uint64_t host_bytes = 0;
+  bool cache_answers = true;
 };
 
 /// A step loop on its own thread over the toy.
@@ -156,6 +157,7 @@ class LoopHost {
     options.block_bytes = block * sizeof(TokenId);
     options.slab = 8;
     options.prefix_cache = setup.prefix_cache;
+    options.cache_answers = setup.cache_answers;
     options.cache_salt = "toy";
     options.tiers.block_bytes = block * sizeof(TokenId);
     options.tiers.disk_folder = setup.disk_folder;

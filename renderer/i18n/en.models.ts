@@ -425,6 +425,12 @@ export const modelWords = {
   'placement.tensor_parallel': '{{cards}} share every layer and compute it together.',
   'placement.gpus_and_ram':
     '{{cards}} hold the layers one after the other. What finds no room there, {{inRam}}, is in this computer’s memory, and the processor computes it.',
+  'placement.handover.between_cards':
+    '{{reads}} reads what you write and hands it over to {{writes}}, which writes the answers. Both hold all of it.',
+  'placement.handover.to_processor':
+    '{{reads}} reads what you write and hands it over to the processor, which writes the answers. Both hold all of it.',
+  'placement.handover.from_processor':
+    'The processor reads what you write and hands it over to {{writes}}, which writes the answers. Both hold all of it.',
   'placement.cpu': 'The processor computes it in this computer’s memory, with {{spare}} to spare.',
   'placement.none': 'There is not enough memory for it here.',
   'device.fallback': '{{name}} runs on the processor, and more slowly, because {{device}} (driver {{driver}}) failed.',

@@ -45,6 +45,9 @@ const USUAL: How = { context: LEAST_CONTEXT, kvType: 'f16', seen: () => ({}) };
 /** Bytes a second where nothing was measured: guesses by the kind of device. */
 const ASSUMED = { cpu: 20e9, discrete: 300e9, virtual: 100e9, other: 100e9 };
 
+/** Operations a second where nothing was measured. */
+const ASSUMED_OPS = { cpu: 0.5e12, discrete: 20e12, integrated: 2e12, virtual: 5e12, software: 0.1e12, other: 5e12 };
+
 function bandwidthOf({ readBytesPerSecond, gpu }: Room, ram: Room): number {
   if (readBytesPerSecond !== undefined) return readBytesPerSecond;
   if (!gpu) return ASSUMED.cpu;
@@ -60,6 +63,8 @@ export function placeDevice(room: Room, ram: Room): PlaceDevice {
     kind: gpu ? 'gpu' : 'cpu',
     roomBytes: usableBytes(room),
     bytesPerSecond: bandwidthOf(room, ram),
+    opsPerSecond: room.opsPerSecond ?? ASSUMED_OPS[gpu?.type ?? 'cpu'],
+    measured: room.readBytesPerSecond !== undefined && room.opsPerSecond !== undefined,
     unified: gpu?.unified ?? false,
   };
 }
@@ -108,11 +113,16 @@ function whereOf(placement: Placement, { ram, gpus }: Rooms): { room: Room; plac
   return { room, ...(placement.shares.length > 1 && { placement }) };
 }
 
+const smallest = (rooms: readonly Room[]): Room | undefined =>
+  [...rooms].sort((one, two) => usableBytes(one) - usableBytes(two))[0];
+
 /** The memories of devices that share a model, as if they were one: what it may take there, and how fast that would be read. */
 export function roomTogether(placement: Placement, rooms: readonly Room[], plan: MemoryPlan): Room | undefined {
   const used = placement.shares.flatMap(({ device }) => rooms.filter(({ gpu }) => (gpu?.id ?? 'cpu') === device));
   const [first] = used;
   if (!first) return undefined;
+  // Each has all of it: the smaller one bounds both.
+  if (placement.kind === 'handover') return smallest(used);
   // Devices without a memory of their own use the machine's, which is counted once.
   const isMachine = ({ gpu }: Room) => !gpu || gpu.unified;
   const memories = used.filter((room, index) => !isMachine(room) || used.findIndex(isMachine) === index);

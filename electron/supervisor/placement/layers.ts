@@ -1,7 +1,7 @@
 // Layers in a row over devices, with the experts that find no room in the machine's memory. Every way to cut the row is weighed.
 // It knows sizes and rooms, and no device.
 import { kvOn, total, type Layer, type Sizes } from './sizes';
-import { fixedSeconds, readSeconds } from './speed';
+import { fixedSeconds, opsSeconds, readSeconds } from './speed';
 import type { PlaceDevice, Placement, PlacementKind, Share } from './types';
 
 /** More ways than this are not tried one by one. */
@@ -72,8 +72,9 @@ function fill(
 
 interface Held {
   share: Share;
-  /** Bytes that a token reads here. */
+  /** Bytes that a token reads here, and of those the weights that it meets in a prompt. */
   reads: number;
+  computes: number;
   /** Experts left over for the machine's memory: bytes, reads, layers. */
   left: { bytes: number; reads: number; layers: number };
 }
@@ -104,6 +105,7 @@ function hold(device: PlaceDevice, layers: readonly Layer[], sizes: Sizes, first
       scratchBytes: sizes.scratch[device.kind],
     },
     reads,
+    computes: total(layers.map((layer) => layer.shared)) + here.reads * used,
     left: {
       bytes: experts - here.bytes,
       reads: (experts - here.reads) * used,
@@ -168,8 +170,21 @@ function assemble(
     runs: false,
     shares,
     decodeTps: 1 / seconds,
+    prefillTps: 1 / prefillSeconds(held, left.reads, devices, sizes, cpu),
     spareBytes,
   };
+}
+
+/** Of one token of a long prompt: pieces follow each other through the row, so the slowest device has the word. */
+function prefillSeconds(
+  held: readonly Held[],
+  left: number,
+  devices: readonly PlaceDevice[],
+  { opsPerByte }: Sizes,
+  cpu: PlaceDevice,
+): number {
+  const each = held.map(({ computes }, index) => opsSeconds(computes * opsPerByte, devices[index]?.opsPerSecond ?? 1));
+  return Math.max(...each, opsSeconds(left * opsPerByte, cpu.opsPerSecond));
 }
 
 function withExperts(

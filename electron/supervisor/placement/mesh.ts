@@ -15,6 +15,10 @@ export function meshOf({ kind, shares }: Placement, { model }: MemoryPlan): Mesh
     const ranks = shares.map(({ device, fraction }) => ({ ...rank, device, share: fraction }));
     return { split: 'tensor', ranks, servedLayers: [] };
   }
+  if (kind === 'handover') {
+    const ranks = shares.map(({ device }) => ({ ...rank, device }));
+    return { split: 'handover', ranks, servedLayers: [] };
+  }
   const row = shares.filter(({ layers }) => layers > 0);
   const ranks = row.map(({ device, layers }) => ({ ...rank, device, layers }));
   return { split: 'layers', ranks, servedLayers: servedOf(row, Math.max(1, model.experts)) };
@@ -61,6 +65,7 @@ export function kvOf({ kind, shares }: Placement, plan: MemoryPlan): { parts: nu
       scale: 1,
     };
   }
+  if (kind === 'handover') return { parts: shares.map(() => 1 / shares.length), scale: shares.length };
   const { layers } = plan.parts;
   let at = 0;
   const fullest = shares.map((share) => most(layers.slice(at, (at += share.layers))));

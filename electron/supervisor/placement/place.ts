@@ -1,7 +1,9 @@
 // Every plan for a model on these devices that fits, the fastest first, and which of them the engine can carry out. Pure.
+import { handedOver } from './handover';
 import { inARow } from './layers';
 import { isCarriedOut } from './mesh';
 import type { Sizes } from './sizes';
+import { turnSeconds } from './speed';
 import { sharedOut } from './tensors';
 import type { PlaceDevice, Placement } from './types';
 
@@ -20,6 +22,9 @@ function subsets(gpus: readonly PlaceDevice[], most: number): PlaceDevice[][] {
     .filter(({ length }) => length > 0 && length <= most);
 }
 
+const pairs = (devices: readonly PlaceDevice[]): [PlaceDevice, PlaceDevice][] =>
+  devices.flatMap((one) => devices.filter((two) => two !== one).map((two): [PlaceDevice, PlaceDevice] => [one, two]));
+
 /** `most`: of cards that work together. */
 export function placements(sizes: Sizes, { cpu, gpus }: Machine, most = MOST_RANKS): Placement[] {
   const found: (Placement | undefined)[] = [inARow([cpu], sizes, cpu)];
@@ -27,6 +32,7 @@ export function placements(sizes: Sizes, { cpu, gpus }: Machine, most = MOST_RAN
     found.push(inARow(cards, sizes, cpu), inARow([...cards, cpu], sizes, cpu));
     if (cards.length > 1) found.push(sharedOut(cards, sizes));
   }
+  if (most > 1) found.push(...pairs([...gpus, cpu]).map((pair) => handedOver(pair, sizes, cpu)));
   return found
     .filter((placement) => placement !== undefined)
     .map((placement) => ({ ...placement, runs: isCarriedOut(placement, sizes.expertCount) }))
@@ -36,8 +42,19 @@ export function placements(sizes: Sizes, { cpu, gpus }: Machine, most = MOST_RAN
 /** Less of a gain is not worth a further device: what was reckoned is not known so well. */
 const WORTH = 0.9;
 
-/** Of plans that are about as fast as the fastest, the one on fewest devices; undefined where nothing fits. */
+/**
+ * Of plans that are about as fast as the fastest, the one on fewest devices; undefined where nothing fits. Speed is that of writing; a
+ * prompt is handed over where a whole turn gains by it.
+ */
 export function preferred(all: readonly Placement[]): Placement | undefined {
+  const usual = onFewest(all.filter(({ kind }) => kind !== 'handover'));
+  const [handed] = all
+    .filter(({ kind }) => kind === 'handover')
+    .sort((one, two) => turnSeconds(one) - turnSeconds(two));
+  return handed && (!usual || turnSeconds(handed) < WORTH * turnSeconds(usual)) ? handed : usual;
+}
+
+function onFewest(all: readonly Placement[]): Placement | undefined {
   const near = all.filter(({ decodeTps }) => decodeTps >= WORTH * (all[0]?.decodeTps ?? 0));
   return near.reduce<Placement | undefined>(
     (best, each) => (best && best.shares.length <= each.shares.length ? best : each),

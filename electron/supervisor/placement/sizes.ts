@@ -29,6 +29,18 @@ export interface Sizes {
   kvPerLayer: number[];
   /** The same of a conversation as the speed is told for. */
   spokenPerLayer: number[];
+  /** Operations that a token asks of each byte of the weights that it meets. */
+  opsPerByte: number;
+}
+
+/** Of a weight: a multiplication and an addition. Where nobody counted the weights, two of them are in a byte. */
+const OPS_PER_WEIGHT = 2;
+const GUESSED_WEIGHTS_PER_BYTE = 2;
+const LEAST_WEIGHTS_PER_BYTE = 1 / 4;
+
+function opsPerByteOf({ model, weightBytes }: MemoryPlan): number {
+  const counted = model.parameters / Math.max(1, weightBytes);
+  return OPS_PER_WEIGHT * (counted >= LEAST_WEIGHTS_PER_BYTE ? counted : GUESSED_WEIGHTS_PER_BYTE);
 }
 
 function perLayer(plan: MemoryPlan, context: number, kvType: KvType): number[] {
@@ -57,6 +69,7 @@ export function sizesOf(
     scratch: { gpu: deviceHeldBytesOf(plan), cpu: heldBytesOf(plan) },
     kvPerLayer: perLayer(plan, context, kvType),
     spokenPerLayer: perLayer(plan, Math.min(context, SPOKEN_TOKENS), kvType),
+    opsPerByte: opsPerByteOf(plan),
   };
 }
 
@@ -66,5 +79,8 @@ export function kvOn(layers: readonly Layer[], kvPerLayer: readonly number[]): n
   const most = Math.max(0, ...counts);
   return kvPerLayer.reduce((sum, bytes, group) => sum + ((counts[group] ?? 0) > 0 ? bytes * most : 0), 0);
 }
+
+/** Of a conversation as the speed is told for, what a token adds. */
+export const kvPerToken = (sizes: Sizes): number => kvOn(sizes.layers, sizes.spokenPerLayer) / SPOKEN_TOKENS;
 
 export const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);

@@ -1,6 +1,6 @@
 // Every layer shared out over devices that work on it at the same time, in shares by bandwidth, as far as each has room.
 import { kvOn, total, type Sizes } from './sizes';
-import { fixedSeconds, readSeconds } from './speed';
+import { fixedSeconds, opsSeconds, readSeconds } from './speed';
 import type { PlaceDevice, Placement, Share } from './types';
 
 /** Heads and groups of 32 do not divide as one likes: so much of its room a device keeps for what that adds. */
@@ -69,5 +69,10 @@ export function sharedOut(devices: readonly PlaceDevice[], sizes: Sizes): Placem
       ({ roomBytes }, i) => roomBytes - sizes.scratch.gpu - table(i) - (weights + kv) * (fractions[i] ?? 0),
     ),
   );
-  return { kind: 'tensor_parallel', runs: false, shares, decodeTps: 1 / seconds, spareBytes };
+  const computes = (reads - sizes.output - kvOn(sizes.layers, sizes.spokenPerLayer)) * sizes.opsPerByte;
+  const prefillSeconds = Math.max(
+    ...devices.map(({ opsPerSecond }, i) => opsSeconds(computes * (fractions[i] ?? 0), opsPerSecond)),
+  );
+  const speeds = { decodeTps: 1 / seconds, prefillTps: 1 / prefillSeconds };
+  return { kind: 'tensor_parallel', runs: false, shares, ...speeds, spareBytes };
 }

@@ -12,6 +12,10 @@ export interface PlaceDevice {
   roomBytes: number;
   /** Of plain reading. */
   bytesPerSecond: number;
+  /** Of multiplying small integers; of a graphics device, in floats. */
+  opsPerSecond: number;
+  /** Both were measured; else they are guesses by the kind of device. */
+  measured: boolean;
   /** Its memory is the machine's: what it takes, the processor cannot have. */
   unified: boolean;
 }

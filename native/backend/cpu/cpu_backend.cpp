@@ -47,6 +47,7 @@ class CpuBackend final : public Backend {
   }
 
   uint64_t kv_block_bytes(const KvShape& shape) const override { return KvPool::block_bytes(shape, kv_type()); }
+  KvForm kv_form() const override { return KvForm::keys_across; }
   void set_kv_shape(const KvShape& shape) override {
     const uint32_t size = shape.block_size;
     if (size == 0 || kv_split % size != 0) throw Error(ErrorCode::internal, "The KV block size must divide 512.");

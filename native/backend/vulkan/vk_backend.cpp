@@ -94,6 +94,7 @@ class VulkanBackend final : public Backend {
   }
 
   uint64_t kv_block_bytes(const KvShape& shape) const override { return KvMemory::block_bytes(shape, kv_type()); }
+  KvForm kv_form() const override { return KvForm::words; }
   void set_kv_shape(const KvShape& shape) override { state_.kv.set_shape(shape); }
   void resize_kv(uint32_t blocks) override { state_.kv.resize(blocks); }
   void read_kv_block(uint32_t block, std::byte* out) override { state_.kv.read(block, out); }

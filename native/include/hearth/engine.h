@@ -32,6 +32,7 @@ enum class KvType { automatic, f32, f16, q8 };  // automatic: f32 in exact, f16 
 enum class RankSplit {
   tensor,  // every layer, by heads, columns and vocabulary, in proportion to `share`
   layers,  // whole layers in a row: `layers` of them on each, or in proportion to `share`
+  handover,  // two that have all of it: the first reads prompts and hands them over, the second writes
 };
 
 struct RankOptions {

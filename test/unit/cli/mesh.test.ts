@@ -19,6 +19,17 @@ describe('--mesh', () => {
       },
     ],
     [
+      `handover:${card},cpu`,
+      {
+        split: 'handover',
+        ranks: [
+          { ...rank, device: card },
+          { ...rank, device: 'cpu' },
+        ],
+        servedLayers: [],
+      },
+    ],
+    [
       `tensor:${card}=2.5,cpu`,
       {
         split: 'tensor',

@@ -26,6 +26,7 @@ const plan = (kind: Placement['kind'], shares: Share[]): Placement => ({
   runs: true,
   shares,
   decodeTps: 1,
+  prefillTps: 1,
   spareBytes: 0,
 });
 const rank = (device: string, more: Partial<Mesh['ranks'][number]> = {}) => ({
@@ -48,6 +49,11 @@ describe('a plan in the words of the engine', () => {
       'layers in a row',
       plan('layer_split', [share('a', { layers: 10, experts: 320 }), share('b', { layers: 14, experts: 448 })]),
       { split: 'layers', ranks: [rank('a', { layers: 10 }), rank('b', { layers: 14 })], servedLayers: [] },
+    ],
+    [
+      'two that have all of it',
+      plan('handover', [share('a', { layers: 24, experts: 768 }), share('cpu', { layers: 24, experts: 768 })]),
+      { split: 'handover', ranks: [rank('a'), rank('cpu')], servedLayers: [] },
     ],
     [
       'experts that find no room are those of the last layers of their card',
@@ -83,7 +89,7 @@ describe('a plan in the words of the engine', () => {
         const mesh = meshOf(placement, small);
         if (!mesh) continue;
         if (mesh.split === 'layers') expect(total(mesh.ranks.map(({ layers }) => layers))).toBe(24);
-        else expect(total(mesh.ranks.map((each) => each.share))).toBeCloseTo(1, 6);
+        else if (mesh.split === 'tensor') expect(total(mesh.ranks.map((each) => each.share))).toBeCloseTo(1, 6);
         const left = total(placement.shares.map(({ kind, experts }) => (kind === 'gpu' ? experts : 0)));
         if (mesh.split === 'layers' && placement.shares.every(({ kind, layers }) => kind === 'gpu' || layers === 0))
           expect(mesh.servedLayers).toHaveLength(24 - left / 32);
@@ -103,6 +109,11 @@ describe('keys and values', () => {
     expect(shareOut(4, [99, 1])).toEqual([3, 1]);
     const two = plan('tensor_parallel', [share('a', { fraction: 0.7 }), share('b', { fraction: 0.3 })]);
     expect(kvOf(two, { ...small, mostShares: 8 })).toEqual({ parts: [0.75, 0.25], scale: 1 });
+  });
+
+  it('are on both devices where they are handed over', () => {
+    const two = plan('handover', [share('a', { layers: 24 }), share('b', { layers: 24 })]);
+    expect(kvOf(two, small)).toEqual({ parts: [0.5, 0.5], scale: 2 });
   });
 
   it('take blocks as large as the fullest group of each device', () => {

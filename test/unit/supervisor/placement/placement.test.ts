@@ -179,6 +179,86 @@ it('a plan on two cards that gains little gives way to the one on one card', () 
   expect(preferred([])).toBeUndefined();
 });
 
+describe('prompts read on one device and answers written on another', () => {
+  const device = (
+    name: string,
+    roomGb: number,
+    bandwidthGb: number,
+    teraOps: number,
+    more: Partial<PlaceDevice> = {},
+  ) => ({
+    id: name,
+    name,
+    kind: 'gpu' as const,
+    roomBytes: roomGb * GB,
+    bytesPerSecond: bandwidthGb * GB,
+    opsPerSecond: teraOps * 1e12,
+    measured: true,
+    unified: false,
+    ...more,
+  });
+  const cpu = device('processor', 60, 60, 1, { kind: 'cpu' });
+  const graphics = device('graphics within', 60, 60, 8, { unified: true });
+  const chosenOf = (gpus: PlaceDevice[], of = small, processor: PlaceDevice = cpu): string => {
+    const plan = preferred(plansFor(of, 8192, { cpu: processor, gpus }));
+    const part = ({ name, weightBytes, kvBytes }: Placement['shares'][number]) =>
+      `${name} ${gb(weightBytes + kvBytes)}`;
+    return plan ? [plan.kind, ...plan.shares.map(part)].join(', ') : 'none';
+  };
+
+  it.each<[string, PlaceDevice[], MemoryPlan, PlaceDevice, string]>([
+    [
+      'a card with the bandwidth and one that multiplies',
+      [device('a', 20, 900, 10), device('b', 20, 300, 80)],
+      small,
+      cpu,
+      'handover, b 12.3, a 12.3',
+    ],
+    ['a card that is best at both', [device('a', 20, 900, 80), device('b', 20, 300, 10)], small, cpu, 'gpu, a 12.3'],
+    ['a gain of less than a tenth', [device('a', 20, 900, 70), device('b', 20, 300, 80)], small, cpu, 'gpu, a 12.3'],
+    ['no room for it twice', [device('a', 20, 900, 10), device('b', 12, 300, 80)], small, cpu, 'gpu, a 12.3'],
+    [
+      'graphics in the machine’s memory that multiply',
+      [graphics],
+      small,
+      cpu,
+      'handover, graphics within 12.3, processor 12.3',
+    ],
+    [
+      'one memory that does not hold it twice',
+      [{ ...graphics, roomBytes: 20 * GB }],
+      small,
+      { ...cpu, roomBytes: 20 * GB },
+      'cpu, processor 12.3',
+    ],
+    ['rates that are guesses', [{ ...graphics, measured: false }], dense, cpu, 'cpu, processor 5.3'],
+  ])('%s', (_, gpus, of, processor, expected) => {
+    expect(chosenOf(gpus, of, processor)).toBe(expected);
+  });
+
+  it('are told in words, in both languages', () => {
+    const all = plansFor(small, 8192, { cpu, gpus: [graphics] }).filter(({ kind }) => kind === 'handover');
+    const say = (language: Language) =>
+      all.map((each) => placementWords(words.getFixedT(language) as unknown as Translate, each, language));
+    expect(say('en')).toContain(
+      'graphics within reads what you write and hands it over to the processor, which writes the answers. Both hold all of it.',
+    );
+    expect(say('zh-CN')).toContain('graphics within读取你写的内容，再交给处理器来写回答。两者都放下整个模型。');
+  });
+
+  it('take the time of the one that reads, of the way, and of the one that writes', () => {
+    const [a, b] = [device('a', 20, 900, 10), device('b', 20, 300, 80)];
+    const all = plansFor(small, 8192, { cpu, gpus: [a, b] });
+    const handed = all.find(
+      ({ kind, shares }) => kind === 'handover' && shares[0]?.device === 'b' && shares[1]?.device === 'a',
+    );
+    const alone = (id: string) => all.find(({ kind, shares }) => kind === 'gpu' && shares[0]?.device === id);
+    expect(handed?.decodeTps).toBe(alone('a')?.decodeTps);
+    expect(handed?.prefillTps).toBeLessThan(alone('b')?.prefillTps ?? 0);
+    expect(handed?.prefillTps).toBeGreaterThan(0.7 * (alone('b')?.prefillTps ?? Infinity));
+  });
+});
+
 describe('shares of a layer', () => {
   it.each([
     ['are by bandwidth', [900, 300], [1, 1], [0.75, 0.25]],
