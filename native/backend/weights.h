@@ -23,6 +23,7 @@ struct Matrix {
   const std::byte* scales = nullptr;  // mxfp4_planes only: one e8m0 byte per 32 columns
   uint64_t scale_row_stride = 0, scale_expert_stride = 0;
   std::shared_ptr<const std::vector<const std::byte*>> scattered;  // experts that are tensors of their own: where each begins
+  uint32_t cut_from = 0;  // columns of the matrix of which this has some, for another rank; 0: it has all
 
   const std::byte* begin(uint64_t expert) const { return scattered ? (*scattered)[expert] : data + expert * expert_stride; }
   explicit operator bool() const { return data != nullptr; }

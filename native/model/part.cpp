@@ -46,6 +46,7 @@ Matrix cut_columns(const Matrix& matrix, Range columns) {
   }
   Matrix cut = matrix;
   cut.cols = columns.count();
+  if (columns.count() < matrix.cols && cut.cut_from == 0) cut.cut_from = matrix.cols;
   shift(cut, row_bytes(matrix.type, columns.first));
   if (cut.scales) cut.scales += columns.first / 32;
   return cut;

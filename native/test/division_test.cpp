@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "backend/cpu/matmul.h"
 #include "backend/quant.h"
 #include "hearth/error.h"
 #include "test/random_model.h"
@@ -73,6 +74,18 @@ TEST(Division, CutsShowTheSameValuesInEveryType) {
     }
     EXPECT_THROW(cut_rows(whole->view, {2, 7}), Error);
   }
+}
+
+/// The second int8 plane of narrow matrices is there for small models; a large one's shares are narrow, too, and shall not pay for it.
+TEST(Division, ASharedOutWideMatrixIsComputedAsTheWideOneItIs) {
+  testing::Random random(5);
+  const auto wide = testing::make_matrix(random, DType::q8_0, 2, 2880), narrow = testing::make_matrix(random, DType::q8_0, 2, 2048);
+  EXPECT_FALSE(cpu::two_planes(wide->view, false));
+  EXPECT_FALSE(cpu::two_planes(cut_columns(wide->view, {0, 1440}), false));
+  EXPECT_FALSE(cpu::two_planes(cut_columns(cut_columns(wide->view, {0, 1440}), {0, 32}), false));
+  EXPECT_FALSE(cpu::two_planes(cut_rows(cut_columns(wide->view, {0, 1440}), {0, 1}), false));
+  EXPECT_TRUE(cpu::two_planes(cut_columns(narrow->view, {0, 1024}), false));
+  EXPECT_TRUE(cpu::two_planes(cut_columns(wide->view, {0, 1440}), true)) << "logits";
 }
 
 TEST(Division, EveryValueOfADividedModelIsOnOneRank) {

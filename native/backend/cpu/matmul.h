@@ -1,6 +1,7 @@
 // Matmuls as strips of 16 weight rows against prepared activation rows. What becomes of a strip's results is the caller's.
 #pragma once
 
+#include <algorithm>
 #include <initializer_list>
 
 #include "backend/cpu/cpu_state.h"
@@ -12,8 +13,9 @@ bool uses_int8(const CpuState& cpu, const Matrix& w);
 
 /// Whether activations are quantised twice, the second time what the first rounding left over. Done where the second plane
 /// costs little, because int8 alone moves the distribution of small models by more than it should: narrow matrices, and
-/// `fine` ones (logits: few rows, bound by memory). A property of the matrix and the op, never of the number of rows.
-inline bool two_planes(const Matrix& w, bool fine) { return fine || w.cols <= 2048; }
+/// `fine` ones (logits: few rows, bound by memory). A property of the whole matrix and the op, never of the number of rows, nor of the
+/// number of ranks: a wide one that is shared out would cost each rank what it was to save.
+inline bool two_planes(const Matrix& w, bool fine) { return fine || std::max(w.cols, w.cut_from) <= 2048; }
 
 /// Prepares rows of x ([rows, w.cols], dense; `buffer` is where they lie, so that their int8 form is made only once) for
 /// every kind of kernel that the weights use. Groups are cpu.counts[g] consecutive entries of cpu.order (row numbers).
