@@ -308,8 +308,13 @@ export const memoryPlan = z.object({
   model: modelInfo,
   weightBytes: z.number(),
   scratchBytes: z.number(),
-  /** The same on a graphics device. */
+  /** The same on a graphics device that has the whole model. */
   deviceScratchBytes: z.number(),
+  /**
+   * Of one behind the first in a row of devices; and of one with a part of every layer, however small: the rest up to the whole goes by its
+   * share. Absent: as the whole.
+   */
+  scratchOfParts: z.object({ row: z.number(), share: z.number() }).optional(),
   /** Of the weights, what writing one token reads. */
   decodeBytes: z.number(),
   parts: modelParts,

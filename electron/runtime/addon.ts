@@ -99,6 +99,7 @@ export interface NativeMemoryPlan {
   weightBytes: number;
   scratchBytes: number;
   deviceScratchBytes: number;
+  scratchOfParts: { row: number; share: number };
   /** Of each layer, an index into `windows`. */
   layerGroups: number[];
   /** Devices that a layer can be shared out over, at least; 0 or 1: it cannot. */

@@ -95,10 +95,12 @@ class Service {
 
   private async plan({ path, prefillChunk }: { path: string; prefillChunk: number }) {
     const planned = await this.addon().planMemory({ modelPath: path, prefillChunk });
-    const { model, tensors, weightBytes, scratchBytes, deviceScratchBytes, layerGroups, mostShares, ...kv } = planned;
+    const { model, tensors, weightBytes, scratchBytes, deviceScratchBytes, scratchOfParts } = planned;
+    const { layerGroups, mostShares, blockTokens, prefillRows, windows, blockBytes } = planned;
+    const kv = { blockTokens, prefillRows, windows, blockBytes };
     const parts = partsOf({ tensors, layerGroups });
     const { decodeBytes } = workOf({ model, tensors, kvBytesPerToken: 0 }, { prefill: 0, sequences: 1 });
-    return { model, weightBytes, scratchBytes, deviceScratchBytes, decodeBytes, parts, kv, mostShares };
+    return { model, weightBytes, scratchBytes, deviceScratchBytes, scratchOfParts, decodeBytes, parts, kv, mostShares };
   }
 
   /** `inspect` without the list of tensors: main looks at every file of a folder, and would get thousands of entries each. */

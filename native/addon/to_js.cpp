@@ -178,6 +178,7 @@ Napi::Value to_js(Napi::Env env, const MemoryPlan& plan) {
   o.put("tensors", list(env, plan.tensors, [&](const TensorInfo& each) { return tensor(env, each); }));
   o.set("weightBytes", plan.weight_bytes).set("scratchBytes", plan.scratch_bytes);
   o.set("deviceScratchBytes", plan.device_scratch_bytes);
+  o.put("scratchOfParts", Object(env).set("row", plan.row_scratch_bytes).set("share", plan.share_scratch_bytes).done());
   o.set("mostShares", plan.most_shares);
   o.put("layerGroups", list(env, plan.layer_groups, [&](uint32_t n) { return Napi::Number::New(env, n); }));
   o.set("blockTokens", plan.block_tokens).set("prefillRows", plan.prefill_rows);

@@ -58,13 +58,28 @@ uint32_t most_experts_used(const ModelSpec& spec) {
   return most;
 }
 
-/// What a transformer of this model asks of a backend.
-CountingBackend count(const ModelSpec& spec, TransformerLimits rows) {
+/// What a transformer of this part of the model asks of a backend.
+CountingBackend count(const ModelSpec& spec, const ModelPart& part, TransformerLimits rows) {
   CountingBackend counted;
   ModelWeights none;
   none.layers.resize(spec.layers.size());
-  const Transformer transformer(spec, none, counted, rows);
+  const Transformer transformer(spec, none, part, counted, rows);
   return counted;
+}
+
+/// Of a device in a row that is not its first.
+ModelPart behind_the_first(const ModelSpec& spec) {
+  ModelPart part = whole_model(spec);
+  part.embeds = part.ends = false;
+  return part;
+}
+
+/// What a share of every layer tends to as it becomes small: what each device has however many there are.
+ModelPart share_of_nothing(const ModelSpec& spec) {
+  ModelPart part = whole_model(spec);
+  part.kv_heads = part.vocabulary = {};
+  for (LayerPart& layer : part.layers) layer.inner = {};
+  return part;
 }
 
 uint32_t largest_block(const std::vector<TensorInfo>& tensors) {
@@ -98,7 +113,7 @@ SchedulerLimits scheduler_limits(const EngineOptions& options, const ModelSpec& 
 
 uint64_t cpu_scratch_bytes(const ModelSpec& spec, const SchedulerLimits& limits) {
   // Pages are taken when they are written: of the logits, a few rows.
-  const CountingBackend counted = count(spec, {limits.prefill_rows, limits.max_sequences, spec.context});
+  const CountingBackend counted = count(spec, whole_model(spec), {limits.prefill_rows, limits.max_sequences, spec.context});
   const uint64_t used = most_experts_used(spec);
   const uint64_t results = uint64_t(limits.prefill_rows) * used * spec.hidden * sizeof(float);
   // An int8 record has a byte a value and a half more for its scales and sums; tiles hold the widest buffer's once more.
@@ -106,10 +121,11 @@ uint64_t cpu_scratch_bytes(const ModelSpec& spec, const SchedulerLimits& limits)
   return counted.float_bytes + records(counted.float_bytes) + records(counted.widest) + results;
 }
 
-uint64_t device_scratch_bytes(const ModelSpec& spec, const SchedulerLimits& limits) {
+uint64_t device_scratch_bytes(const ModelSpec& model, const ModelPart& part, const SchedulerLimits& limits) {
   // Buffers are taken whole, those of the logits too.
   const uint32_t rows = limits.prefill_rows + limits.max_sequences + limits.draft_rows;
-  const CountingBackend counted = count(spec, {rows, limits.output_rows, spec.context});
+  const CountingBackend counted = count(model, part, {rows, limits.output_rows, model.context});
+  const ModelSpec spec = cut_spec(model, part);
   uint64_t widest = 0, slots = 0;
   for (const LayerSpec& layer : spec.layers) {
     const uint64_t used = layer.mlp.kind == MlpKind::moe ? layer.mlp.experts_used : 1;
@@ -132,7 +148,9 @@ MemoryPlan plan_memory(const EngineOptions& options) {
   MemoryPlan plan;
   plan.weight_bytes = file.info.file_bytes;
   plan.scratch_bytes = cpu_scratch_bytes(file.spec, limits);
-  plan.device_scratch_bytes = device_scratch_bytes(file.spec, limits);
+  plan.device_scratch_bytes = device_scratch_bytes(file.spec, whole_model(file.spec), limits);
+  plan.row_scratch_bytes = device_scratch_bytes(file.spec, behind_the_first(file.spec), limits);
+  plan.share_scratch_bytes = device_scratch_bytes(file.spec, share_of_nothing(file.spec), limits);
   for (const LayerSpec& layer : file.spec.layers) plan.layer_groups.push_back(layer.attention.group);
   plan.block_tokens = kv_block_size;
   plan.prefill_rows = limits.prefill_rows;

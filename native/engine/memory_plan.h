@@ -4,6 +4,7 @@
 
 #include "engine/scheduler.h"
 #include "hearth/engine.h"
+#include "model/part.h"
 #include "model/spec.h"
 
 namespace hearth {
@@ -16,7 +17,7 @@ SchedulerLimits scheduler_limits(const EngineOptions& options, const ModelSpec& 
 /// Bytes that a full step of the CPU backend holds: activations, their int8 copies and tiles, and the results of matmuls.
 uint64_t cpu_scratch_bytes(const ModelSpec& spec, const SchedulerLimits& limits);
 
-/// The same of a graphics device: activations, and what its kernels hand to each other between two dispatches.
-uint64_t device_scratch_bytes(const ModelSpec& spec, const SchedulerLimits& limits);
+/// The same of a graphics device that has this part of the model: activations, and what its kernels hand to each other between two dispatches.
+uint64_t device_scratch_bytes(const ModelSpec& spec, const ModelPart& part, const SchedulerLimits& limits);
 
 }  // namespace hearth

@@ -42,6 +42,9 @@ TEST(Probe, PlansTheMemoryOfALoadWithoutOne) {
   EXPECT_EQ(plan.weight_bytes, std::filesystem::file_size(options.model_path));
   EXPECT_EQ(plan.layer_groups.size(), 5u);
   EXPECT_GT(plan.device_scratch_bytes, plan.model.hidden * 4u * plan.prefill_rows);
+  EXPECT_LT(plan.row_scratch_bytes, plan.device_scratch_bytes) << "only the first has logits";
+  EXPECT_LT(plan.share_scratch_bytes, plan.row_scratch_bytes) << "heads, inner columns and logits are shared out";
+  EXPECT_GT(plan.share_scratch_bytes, plan.model.hidden * 4u * plan.prefill_rows) << "the residual is whole everywhere";
   EXPECT_EQ(plan.windows.size(), 2u);  // three layers see a window, two everything
   EXPECT_EQ(plan.block_tokens, 16u);
   EXPECT_EQ(plan.block_bytes_f16, 2u * 3 * 1 * 16 * 16 * 2);  // K and V, the larger group, one head of 16, f16

@@ -84,7 +84,8 @@ function hold(device: PlaceDevice, layers: readonly Layer[], sizes: Sizes, first
   const shared = total(layers.map((layer) => layer.shared)) + (first ? sizes.embedding + sizes.output : 0);
   const experts = total(layers.map((layer) => layer.experts));
   const kvBytes = kvOn(layers, sizes.kvPerLayer);
-  const free = device.roomBytes - shared - kvBytes - sizes.scratch[device.kind];
+  const scratch = sizes.scratch[device.kind === 'gpu' && !first ? 'row' : device.kind];
+  const free = device.roomBytes - shared - kvBytes - scratch;
   if (free < 0) return undefined;
   const here = fill(layers, sizes.expertCount, free);
   // The processor has no other memory to put them into.
@@ -102,7 +103,7 @@ function hold(device: PlaceDevice, layers: readonly Layer[], sizes: Sizes, first
       experts: experts > 0 ? here.experts : 0,
       weightBytes: shared + here.bytes,
       kvBytes,
-      scratchBytes: sizes.scratch[device.kind],
+      scratchBytes: scratch,
     },
     reads,
     computes: total(layers.map((layer) => layer.shared)) + here.reads * used,

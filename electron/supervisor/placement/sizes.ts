@@ -23,8 +23,11 @@ export interface Sizes {
   expertsUsed: number;
   /** Devices that a layer can be shared out over; 1: it cannot. */
   mostShares: number;
-  /** Working space on a graphics device, and on the processor with its process. */
-  scratch: { gpu: number; cpu: number };
+  /**
+   * Working space on the processor with its process, and on a graphics device: with the whole model, behind the first in a row, and with
+   * a part of every layer, however small.
+   */
+  scratch: { cpu: number; gpu: number; row: number; share: number };
   /** Of one group's conversation: bytes for each layer of the fullest group on a device. */
   kvPerLayer: number[];
   /** The same of a conversation as the speed is told for. */
@@ -58,7 +61,8 @@ export function sizesOf(
   kvType: KvType,
   heat?: readonly (readonly number[])[],
 ): Sizes {
-  const { parts, model } = plan;
+  const { parts, model, deviceScratchBytes } = plan;
+  const { row, share } = plan.scratchOfParts ?? { row: deviceScratchBytes, share: deviceScratchBytes };
   return {
     layers: parts.layers.map((layer, index) => ({ ...layer, heat: heat?.[index] })),
     embedding: parts.embedding,
@@ -66,7 +70,12 @@ export function sizesOf(
     expertCount: Math.max(1, model.experts),
     expertsUsed: Math.max(1, model.expertsUsed),
     mostShares: Math.max(1, plan.mostShares ?? 1),
-    scratch: { gpu: deviceHeldBytesOf(plan), cpu: heldBytesOf(plan) },
+    scratch: {
+      cpu: heldBytesOf(plan),
+      gpu: deviceHeldBytesOf(plan),
+      row: deviceHeldBytesOf({ ...plan, deviceScratchBytes: row }),
+      share: deviceHeldBytesOf({ ...plan, deviceScratchBytes: share }),
+    },
     kvPerLayer: perLayer(plan, context, kvType),
     spokenPerLayer: perLayer(plan, Math.min(context, SPOKEN_TOKENS), kvType),
     opsPerByte: opsPerByteOf(plan),

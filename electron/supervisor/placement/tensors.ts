@@ -35,11 +35,13 @@ export function sharedOut(devices: readonly PlaceDevice[], sizes: Sizes): Placem
   const kv = kvOn(sizes.layers, sizes.kvPerLayer);
   // The embedding is on the first; of the heads a device may have one more than its fraction.
   const table = (index: number) => (index === 0 ? sizes.embedding : 0);
+  const { share: each, gpu: whole } = sizes.scratch;
+  const scratch = (fraction: number) => each + (whole - each) * fraction;
   const room = ({ roomBytes }: PlaceDevice, index: number) =>
-    Math.max(0, roomBytes * (1 - RAGGED_SHARE) - sizes.scratch.gpu - table(index) - kv / sizes.mostShares);
+    Math.max(0, roomBytes * (1 - RAGGED_SHARE) - scratch(0) - table(index) - kv / sizes.mostShares);
   const fractions = fractionsOf(
     devices,
-    devices.map((device, index) => room(device, index) / (weights + kv)),
+    devices.map((device, index) => room(device, index) / (weights + kv + scratch(1) - scratch(0))),
   );
   if (!fractions) return undefined;
   const used = sizes.expertsUsed / sizes.expertCount;
@@ -56,7 +58,7 @@ export function sharedOut(devices: readonly PlaceDevice[], sizes: Sizes): Placem
       experts: experts > 0 ? sizes.layers.length * sizes.expertCount : 0,
       weightBytes: weights * fraction + table(index),
       kvBytes: kv * fraction,
-      scratchBytes: sizes.scratch.gpu,
+      scratchBytes: scratch(fraction),
     };
   });
   const slowest = Math.max(
@@ -66,7 +68,7 @@ export function sharedOut(devices: readonly PlaceDevice[], sizes: Sizes): Placem
   const seconds = slowest + fixedSeconds({ gpuLayers: layers, hops: 0, expertLayers: 0, sums: 2 * layers });
   const spareBytes = Math.min(
     ...devices.map(
-      ({ roomBytes }, i) => roomBytes - sizes.scratch.gpu - table(i) - (weights + kv) * (fractions[i] ?? 0),
+      ({ roomBytes }, i) => roomBytes - scratch(fractions[i] ?? 0) - table(i) - (weights + kv) * (fractions[i] ?? 0),
     ),
   );
   const computes = (reads - sizes.output - kvOn(sizes.layers, sizes.spokenPerLayer)) * sizes.opsPerByte;

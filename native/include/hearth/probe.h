@@ -55,7 +55,9 @@ struct MemoryPlan {
   uint64_t weight_bytes = 0;             // mapped, not held
   uint64_t scratch_bytes = 0;            // of a full step on the CPU
   uint32_t block_tokens = 0, prefill_rows = 0;
-  uint64_t device_scratch_bytes = 0;     // of a full step on a graphics device
+  uint64_t device_scratch_bytes = 0;     // of a full step on a graphics device that has the whole model
+  uint64_t row_scratch_bytes = 0;        // of one behind the first in a row of devices
+  uint64_t share_scratch_bytes = 0;      // of one with a part of every layer, however small; the rest up to the whole goes by its share
   std::vector<uint32_t> windows;         // of each layer group; 0: everything
   std::vector<uint32_t> layer_groups;    // of each layer: which of the groups it is in
   uint64_t block_bytes_f16 = 0, block_bytes_q8 = 0;

@@ -102,6 +102,25 @@ describe('a plan in the words of the engine', () => {
   });
 });
 
+describe('working space', () => {
+  const [whole, row, share] = [200e6, 150e6, 40e6];
+  const sized = (kind: Placement['kind'], name: string): number[] => {
+    const machine = MACHINES.find((each) => each.name === name) as (typeof MACHINES)[number];
+    const told = sizesOf({ ...small, deviceScratchBytes: whole, scratchOfParts: { row, share } }, 8192, 'f16');
+    const taken = placements(told, machineOf(machine)).find((each) => each.kind === kind)?.shares ?? [];
+    const besides = told.scratch.gpu - whole; // padding and blocks that are not full
+    return taken.map(({ scratchBytes }) => Math.round((scratchBytes - besides) / 1e6));
+  };
+
+  it('is counted for each device as what it has, not as the whole for each', () => {
+    expect(sized('tensor_parallel', '2×24 GB')).toEqual([120, 120]);
+    const uneven = sized('tensor_parallel', '24+16 GB');
+    expect(total(uneven)).toBe(240);
+    expect(uneven[0]).toBeGreaterThan(uneven[1] ?? 0);
+    expect(sized('layer_split', '2×24 GB')).toEqual([200, 150]);
+  });
+});
+
 describe('keys and values', () => {
   it('are shared as the engine cuts heads', () => {
     expect(shareOut(90, [1, 1, 1, 1])).toEqual([23, 23, 22, 22]);
