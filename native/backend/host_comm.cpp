@@ -18,7 +18,7 @@ bool run(Resources& resources, const Clear& op, OpRows rows) {
   return true;
 }
 
-bool run(Resources& resources, const AllReduce& op, OpRows rows) { return resources.comm()->all_reduce(values(resources, op.x, rows)); }
+bool run(Resources& resources, const AllReduce& op, OpRows rows) { return all_reduce(*resources.comm(), values(resources, op.x, rows)); }
 
 bool run(Resources& resources, const Send& op, OpRows rows) {
   return resources.comm()->send(op.to_rank, values(resources, op.x, rows));

@@ -72,13 +72,13 @@ std::vector<ModelPart> parts_of(const EngineOptions& options, const ModelSpec& s
   return parts;
 }
 
-/// Ranks of one processor that work at the same time share its cores; those in a row have them in turn.
-void share_cores(std::vector<PlannedRank>& ranks) {
+/// Ranks of one processor that work at the same time share its cores, or the `threads` that were asked for; those in a row have them in turn.
+void share_cores(std::vector<PlannedRank>& ranks, uint32_t threads) {
   const auto computes = [](const PlannedRank& rank) { return rank.options.device == "cpu"; };
   const auto count = static_cast<uint32_t>(std::ranges::count_if(ranks, computes));
-  if (count < 2 || !ranks[0].part.divided) return;
+  if (count > 1 && ranks[0].part.divided) threads = std::max(1u, (threads > 0 ? threads : this_cpu().cores) / count);
   for (PlannedRank& rank : ranks) {
-    if (computes(rank) && rank.options.threads == 0) rank.options.threads = std::max(1u, this_cpu().cores / count);
+    if (rank.options.threads == 0) rank.options.threads = threads;
   }
 }
 
@@ -96,15 +96,14 @@ std::vector<PlannedRank> plan_ranks(const EngineOptions& options, const ModelSpe
   }
   std::vector<PlannedRank> ranks;
   for (size_t r = 0; r < parts.size(); ++r) {
-    if (devices[r].threads == 0) devices[r].threads = options.threads;
     ranks.push_back({devices[r], std::move(parts[r])});
   }
+  share_cores(ranks, options.threads);
   return ranks;
 }
 
 PlacedModel::PlacedModel(const EngineOptions& options, const ModelFile& file, uint32_t block_size) : file_(file) {
   std::vector<PlannedRank> plan = plan_ranks(options, file.spec, file.weights);
-  share_cores(plan);
   for (PlannedRank& planned : plan) {
     Rank rank;
     rank.kv = Transformer::kv_shape(cut_spec(file.spec, planned.part), block_size);
@@ -156,6 +155,7 @@ void PlacedModel::load(TransformerLimits limits, const Transformer::Progress& pr
     if (rank.part.ends) logits.push_back({static_cast<uint32_t>(r), rank.transformer->logits(), rank.transformer->logits_cols()});
   }
   if (!mesh_) ranks_[0].backend->set_kv_shape(ranks_[0].kv);
+  if (mesh_ && ranks_[0].part.divided) mesh_->plan_sums(uint64_t(limits.rows) * file_.spec.hidden * sizeof(float));
   const bool in_a_row = std::ranges::any_of(ranks_, [](const Rank& rank) { return rank.part.after.has_value(); });
   if (in_a_row || hands_over_) mesh_->pipeline(record(StepTail::kv_only));
   logits_ = mesh_ ? mesh_->join(std::move(logits)) : logits[0].buffer;

@@ -19,7 +19,8 @@ struct PlannedRank {
   ModelPart part;
 };
 
-/// Who has what: pure. One rank with the whole model where the options name no others. Throws Error{invalid_request} where it cannot be.
+/// Who has what; of the machine only its cores are asked for. One rank with the whole model where the options name no others. Throws
+/// Error{invalid_request} where it cannot be.
 std::vector<PlannedRank> plan_ranks(const EngineOptions& options, const ModelSpec& spec, const ModelWeights& weights);
 
 class PlacedModel {

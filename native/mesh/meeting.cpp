@@ -13,9 +13,12 @@ namespace {
 
 }  // namespace
 
-Meeting::Meeting(uint32_t ranks) : slots_{std::vector<Bytes>(ranks), std::vector<Bytes>(ranks)}, left_(ranks) {
+Meeting::Meeting(uint32_t ranks, size_t most_bytes) : sizes_{std::vector<size_t>(ranks), std::vector<size_t>(ranks)}, left_(ranks) {
   for (uint32_t rank = 0; rank < ranks; ++rank) comms_.emplace_back(*this, rank);
+  if (most_bytes > 0) plan_sums(most_bytes);
 }
+
+void Meeting::plan_sums(size_t most_bytes) { slots_ = std::make_shared<SumSlots>(static_cast<uint32_t>(comms_.size()), most_bytes); }
 
 void Meeting::begin() {
   std::lock_guard lock(mutex_);
@@ -51,26 +54,21 @@ bool Meeting::all_here() {
   do_not_meet();
 }
 
-bool Meeting::RankComm::all_reduce(std::span<float> x) {
-  const std::span<const std::byte> bytes = std::as_bytes(x);
-  slot(rank_).assign(bytes.begin(), bytes.end());
+bool Meeting::RankComm::parts_are_there(size_t bytes) {
+  std::vector<size_t>& sizes = meeting_->sizes_[turn_];
+  sizes[rank_] = bytes;
   if (!meeting_->all_here()) return false;
-  for (uint32_t rank = 0; rank < meeting_->comms_.size(); ++rank) {
-    const Bytes& part = slot(rank);
-    if (part.size() != bytes.size()) do_not_meet();
-    const auto* values = reinterpret_cast<const float*>(part.data());
-    if (rank == 0) std::copy_n(values, x.size(), x.begin());
-    else for (size_t i = 0; i < x.size(); ++i) x[i] += values[i];
-  }
+  if (std::ranges::any_of(sizes, [&](size_t size) { return size != bytes; })) do_not_meet();
   turn_ ^= 1;
   return true;
 }
 
 bool Meeting::RankComm::share(std::span<std::byte> bytes) {
-  if (rank_ == 0) slot(0).assign(bytes.begin(), bytes.end());
+  Bytes& shared = meeting_->shared_[turn_];
+  if (rank_ == 0) shared.assign(bytes.begin(), bytes.end());
   if (!meeting_->all_here()) return false;
-  if (slot(0).size() != bytes.size()) do_not_meet();
-  std::ranges::copy(slot(0), bytes.begin());
+  if (shared.size() != bytes.size()) do_not_meet();
+  std::ranges::copy(shared, bytes.begin());
   turn_ ^= 1;
   return true;
 }

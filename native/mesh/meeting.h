@@ -17,9 +17,13 @@ namespace hearth {
 
 class Meeting {
  public:
-  explicit Meeting(uint32_t ranks);
+  /// `most_bytes`: of the largest sum; 0: there are none, until plan_sums().
+  explicit Meeting(uint32_t ranks, size_t most_bytes = 0);
 
   Comm& comm(uint32_t rank) { return comms_[rank]; }
+  /// While no rank is at work.
+  void plan_sums(size_t most_bytes);
+  size_t bytes() const { return slots_ ? slots_->bytes() : 0; }
   /// Before every step, while no rank is at work.
   void begin();
   /// A rank has come to its end. With `whole` false it failed or gave up, and wherever the others wait they stop.
@@ -31,25 +35,27 @@ class Meeting {
   class RankComm final : public Comm {
    public:
     RankComm(Meeting& meeting, uint32_t rank) : meeting_(&meeting), rank_(rank) {}
-    bool all_reduce(std::span<float> x) override;
+    uint32_t rank() const override { return rank_; }
+    uint32_t turn() const override { return turn_; }
+    const std::shared_ptr<SumSlots>& slots() const override { return meeting_->slots_; }
+    bool parts_are_there(size_t bytes) override;
     bool send(uint32_t to_rank, std::span<const float> x) override;
     bool recv(uint32_t from_rank, std::span<float> x) override;
     bool share(std::span<std::byte> bytes) override;
 
    private:
     friend Meeting;
-    /// What this rank brings to the next meeting of all. The slots are two in turn: who meets for the second time knows that nobody
-    /// reads what was brought to the one before.
-    Bytes& slot(uint32_t of_rank) { return meeting_->slots_[turn_][of_rank]; }
     Meeting* meeting_;
     uint32_t rank_;
-    uint32_t turn_ = 0;
+    uint32_t turn_ = 0;  // of the next meeting of all: who meets for the second time knows that nobody reads what was brought to the first
   };
 
   bool all_here();
 
   std::vector<RankComm> comms_;
-  std::array<std::vector<Bytes>, 2> slots_;  // [turn][rank]
+  std::shared_ptr<SumSlots> slots_;             // devices keep it, too
+  std::array<std::vector<size_t>, 2> sizes_;  // [turn][rank]: bytes of the part that was brought to a sum
+  std::array<Bytes, 2> shared_;                // [turn]: what rank 0 brought
   std::mutex mutex_;
   std::condition_variable changed_;
   uint32_t here_ = 0;

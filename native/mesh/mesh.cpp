@@ -57,6 +57,7 @@ class MeshOfThreads final : public MeshOfRanks {
     return std::make_unique<StepTicket>(*this);
   }
 
+  void plan_sums(uint64_t most_bytes) override { meeting_.plan_sums(most_bytes); }
   Buffer join(std::vector<JoinedPart> parts) override {
     joined_.push_back(std::move(parts));
     return {static_cast<uint32_t>(joined_.size() - 1)};
@@ -74,6 +75,8 @@ class MeshOfThreads final : public MeshOfRanks {
       at += part.cols;
     }
   }
+
+  uint64_t scratch_bytes() const override { return meeting_.bytes() + MeshOfRanks::scratch_bytes(); }
 
  private:
   class StepTicket final : public Ticket {

@@ -27,10 +27,12 @@ class Mesh : public StepDevice {
   virtual uint64_t kv_block_bytes() const = 0;
   /// Bytes that read_kv_block() gives of it.
   virtual uint64_t kv_copy_bytes() const = 0;
+  /// Set-up, where ranks add up: the bytes of the largest sum, of a step's rows.
+  virtual void plan_sums([[maybe_unused]] uint64_t most_bytes) {}
   /// A handle for read().
   virtual Buffer join(std::vector<JoinedPart> parts) = 0;
-  /// A list that leaves no output. Of ranks in a row: rows in front of a step's first output row go from rank to rank in pieces, by this
-  /// list. Where prompts are handed over: for a rank whose rows have no output.
+  /// A list that leaves no output. Of ranks in a row: rows of which none is wanted go from rank to rank in pieces (pieces.h), by this list.
+  /// Where prompts are handed over: for a rank whose rows have no output.
   virtual void pipeline(const OpList& without_outputs) = 0;
 };
 

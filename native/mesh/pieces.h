@@ -7,8 +7,8 @@
 
 namespace hearth {
 
-/// The rows in front of the first output row in about equal pieces, enough to keep `ranks` busy; the last piece has all output rows. One
-/// piece, the step itself, where it has too few rows to gain by it.
+/// Rows in front of their sequence's first output row in about equal pieces, enough to keep `ranks` busy; the last piece has all other rows, in
+/// the step's order, so that outputs keep theirs. One piece, the step itself, where there are too few rows to gain by it.
 std::vector<StepInputs> in_pieces(const StepInputs& step, uint32_t ranks);
 
 }  // namespace hearth

@@ -54,7 +54,7 @@ const Division alone_cpu{"alone", {}}, alone_reference{"alone", {rank_on("refere
 /// One sequence on a placed model.
 class Placed {
  public:
-  Placed(const ModelFile& file, const EngineOptions& options) : file_(file), model_(options, file, block_size), kv_(groups(file)) {
+  Placed(const ModelFile& file, const EngineOptions& options) : file_(file), model_(options, file, block_size), kv_(groups(file)), stream_(groups(file)) {
     model_.load({most_rows, 64, 512}, [](double) {});
     runner_ = std::make_unique<StepRunner>(model_.device(), model_.lists(), static_cast<uint32_t>(file.spec.groups.size()), file.spec.vocabulary);
     model_.device().resize_kv(blocks);
@@ -86,6 +86,16 @@ class Placed {
     EXPECT_TRUE(kv_.begin(pool_, rows) && second.begin(pool_, others));
     EXPECT_TRUE(runner_->run({{&text_, &kv_, kv_.committed(), rows, 1, nullptr, prompt_}, {&other, &second, 0, others, 1}}, nullptr));
     return {runner_->logits(0), runner_->logits(2)};
+  }
+  /// The same in one step with the next row of a stream, whose logits it gives.
+  Floats skip_beside_stream(const std::vector<int32_t>& tokens, int32_t stream_token) {
+    text_.insert(text_.end(), tokens.begin(), tokens.end());
+    stream_text_.push_back(stream_token);
+    const auto rows = static_cast<uint32_t>(tokens.size());
+    EXPECT_TRUE(stream_.begin(pool_, 1) && kv_.begin(pool_, rows));
+    EXPECT_TRUE(runner_->run({{&stream_text_, &stream_, stream_.committed(), 1, 1}, {&text_, &kv_, kv_.committed(), rows, 0}}, nullptr));
+    stream_.commit(pool_), kv_.commit(pool_);
+    return {runner_->logits(0), runner_->logits(1)};
   }
   /// Nothing stays of it.
   bool attempt(const std::vector<int32_t>& tokens, const std::atomic<bool>* abandon) {
@@ -134,8 +144,8 @@ class Placed {
   PlacedModel model_;
   std::unique_ptr<StepRunner> runner_;
   BlockPool pool_{blocks, blocks, [](uint32_t) { return true; }};
-  SequenceKv kv_;
-  std::vector<int32_t> text_;
+  SequenceKv kv_, stream_;
+  std::vector<int32_t> text_, stream_text_;
   uint32_t prompt_ = 75;
 };
 
@@ -371,6 +381,28 @@ std::vector<Division> graphics_divisions() {
   return out;
 }
 
+void set_environment(const char* name, const std::string& value) {
+#ifdef _WIN32
+  _putenv_s(name, value.c_str());
+#else
+  setenv(name, value.c_str(), 1);
+#endif
+}
+
+/// Devices that are opened meanwhile do without this feature, too.
+class Without {
+ public:
+  explicit Without(const std::string& feature) {
+    if (const char* others = std::getenv(name)) before_ = others;
+    set_environment(name, before_ + "," + feature);
+  }
+  ~Without() { set_environment(name, before_); }
+
+ private:
+  static constexpr const char* name = "HEARTH_VULKAN_WITHOUT";
+  std::string before_;
+};
+
 TEST(Mesh, GraphicsDevicesAreRanksToo) {
   if (testing::found_devices().devices.empty()) return testing::skip_without_devices();
   for (const Division& division : graphics_divisions()) {
@@ -382,12 +414,34 @@ TEST(Mesh, GraphicsDevicesAreRanksToo) {
     const Floats got = placed.read({prompt.begin(), prompt.begin() + 20}, 16);
     const Floats want(reference_logits().begin(), reference_logits().begin() + std::ptrdiff_t(got.size()));
     EXPECT_LE(worst_logit(got, want), logit_tolerance);
+    if (division.split == RankSplit::tensor && division.ranks.size() == 2) {
+      const Without imported_slots("host_import");
+      EXPECT_EQ(Placed(ragged().file, options).read({prompt.begin(), prompt.begin() + 20}, 16), got) << "how sums go changes no byte";
+    }
     placed.through_plain_memory();
     const std::atomic<bool> abandon{true};
     EXPECT_FALSE(placed.attempt(answer, &abandon));
     EXPECT_GT(placed.device().device_bytes(), 0u);
   }
   EXPECT_EQ(vulkan_validation_messages(), 0u);
+}
+
+/// Threads of each rank of a division by the processor, of which `asked` were asked for.
+std::vector<uint32_t> threads_of(Division division, uint32_t asked) {
+  EngineOptions options = options_of(division);
+  options.threads = asked;
+  for (RankOptions& rank : options.ranks) rank.threads = 0;
+  std::vector<uint32_t> threads;
+  for (const PlannedRank& rank : plan_ranks(options, ragged().file.spec, ragged().file.weights)) threads.push_back(rank.options.threads);
+  return threads;
+}
+
+TEST(Mesh, RanksThatWorkAtOnceShareTheThreadsThatWereAskedFor) {
+  using Threads = std::vector<uint32_t>;
+  EXPECT_EQ(threads_of(divisions()[0], 6), (Threads{3, 3}));
+  EXPECT_EQ(threads_of(divisions()[1], 2), (Threads{1, 1, 1, 1}));
+  EXPECT_EQ(threads_of(divisions()[4], 6), (Threads{6, 6})) << "in a row they work in turn";
+  EXPECT_EQ(threads_of(alone_cpu, 6), (Threads{6}));
 }
 
 TEST(Mesh, NamesItsRanksAndCountsTheirBytes) {
@@ -397,28 +451,40 @@ TEST(Mesh, NamesItsRanksAndCountsTheirBytes) {
   EXPECT_GT(run.device().scratch_bytes(), 0u);
 }
 
-/// First rows and output rows of each piece, as text.
-std::string cut(uint32_t rows, std::vector<uint32_t> outputs, uint32_t ranks) {
+/// Stretches of rows and output rows of each piece, as text. `begins`: the first rows of further sequences.
+std::string cut(uint32_t rows, std::vector<uint32_t> outputs, uint32_t ranks, const std::vector<uint32_t>& begins = {}) {
   StepInputs step;
-  for (uint32_t r = 0; r < rows; ++r) step.tokens.push_back(int32_t(r)), step.positions.push_back(r), step.sequence.push_back(0);
+  for (uint32_t r = 0; r < rows; ++r) {
+    step.tokens.push_back(int32_t(r)), step.positions.push_back(r);
+    step.sequence.push_back(static_cast<uint32_t>(std::ranges::count_if(begins, [&](uint32_t begin) { return begin <= r; })));
+  }
   step.output_rows = std::move(outputs);
   std::string text;
   for (const StepInputs& piece : in_pieces(step, ranks)) {
-    text += std::to_string(piece.tokens.front()) + '-' + std::to_string(piece.tokens.back());
+    for (uint32_t r = 0; r < piece.rows(); ++r) {
+      EXPECT_EQ(piece.positions[r], uint32_t(piece.tokens[r])) << "a row stays whole";
+      EXPECT_EQ(piece.sequence[r], step.sequence[piece.positions[r]]);
+      const bool follows = r > 0 && piece.tokens[r] == piece.tokens[r - 1] + 1, goes_on = r + 1 < piece.rows() && piece.tokens[r + 1] == piece.tokens[r] + 1;
+      if (!follows) text += (r > 0 ? "," : "") + std::to_string(piece.tokens[r]);
+      else if (!goes_on) text += '-' + std::to_string(piece.tokens[r]);
+    }
     for (uint32_t row : piece.output_rows) text += '/' + std::to_string(piece.tokens[row]);
     text += ' ';
   }
   return text;
 }
 
-TEST(Mesh, StepsAreCutInFrontOfTheFirstOutput) {
+TEST(Mesh, StepsAreCutInFrontOfTheFirstOutputOfEachSequence) {
   EXPECT_EQ(cut(512, {}, 2), "0-63 64-127 128-191 192-255 256-319 320-383 384-447 448-511 ");
   EXPECT_EQ(cut(512, {511}, 2), "0-63 64-127 128-191 192-255 256-319 320-383 384-447 448-511/511 ");
   EXPECT_EQ(cut(200, {130, 199}, 2), "0-65 66-199/130/199 ");
-  EXPECT_EQ(cut(200, {0, 199}, 2), "0-199/0/199 ") << "streams come first";
+  EXPECT_EQ(cut(200, {0, 199}, 2), "0-199/0/199 ") << "what follows an output of its own sequence waits for it";
+  EXPECT_EQ(cut(200, {0, 1, 199}, 2, {1, 2}), "2-67 68-134 0-1,135-199/0/1/199 ") << "two streams come first, then a prompt";
+  EXPECT_EQ(cut(200, {0, 1}, 2, {1, 2}), "2-67 68-134 0-1,135-199/0/1 ") << "and one that goes on in the next step";
+  EXPECT_EQ(cut(200, {0, 99, 199}, 2, {1, 100}), "1-66 67-98,100-134 0,99,135-199/0/99/199 ") << "two prompts";
   EXPECT_EQ(cut(127, {126}, 4), "0-126/126 ");
   EXPECT_EQ(cut(512, {511}, 1), "0-511/511 ");
-  EXPECT_EQ(cut(1, {0}, 2), "0-0/0 ");
+  EXPECT_EQ(cut(1, {0}, 2), "0/0 ");
 }
 
 /// A long prompt goes through a row in pieces, and gives what one rank gives for the whole.
@@ -433,6 +499,16 @@ TEST(Mesh, PiecesInARowGiveTheSameBytesAsChunks) {
   }
 }
 
+/// The stream's row comes first in the step and last in the pieces.
+TEST(Mesh, AStreamBesideAPromptInPiecesIsAsIfItWereAlone) {
+  const Division row{"row", {rank_on("cpu", 1, 1), rank_on("cpu", 1, 2)}, RankSplit::layers};
+  const std::vector<int32_t> text = testing::some_tokens(150, 100);
+  Placed pieces(ragged().file, options_of(row)), stream(ragged().file, options_of(alone_cpu)), apart(ragged().file, options_of(alone_cpu));
+  for (int32_t token : {5, 6, 7}) EXPECT_EQ(pieces.skip_beside_stream(text, token), stream.read({token}, 1));
+  for (int i = 0; i < 3; ++i) apart.skip(text);
+  EXPECT_EQ(pieces.read(answer, 1), apart.read(answer, 1));
+}
+
 TEST(Mesh, OpsOfNoRankAreRefused) {
   Placed run(ragged().file, options_of(divisions()[0]));
   EXPECT_THROW(run.device().submit({AllReduce{{0}}}, {}, nullptr), Error);
@@ -440,7 +516,7 @@ TEST(Mesh, OpsOfNoRankAreRefused) {
 
 /// Ranks on threads of their own, each going through `body`; what they threw, by rank.
 std::vector<std::string> meet(uint32_t ranks, const std::function<bool(Meeting&, uint32_t)>& body) {
-  Meeting meeting(ranks);
+  Meeting meeting(ranks, 64);
   meeting.begin();
   std::vector<std::string> said(ranks);
   std::vector<std::thread> threads;
@@ -466,7 +542,7 @@ TEST(Meeting, SumsAreInRankOrderForEveryRank) {
   meet(3, [&](Meeting& meeting, uint32_t r) {
     for (int round = 0; round < 50; ++round) {
       x[r] = {r == 0 ? big : r == 1 ? -big : 1.0f, float(round)};
-      if (!meeting.comm(r).all_reduce(x[r])) return false;
+      if (!all_reduce(meeting.comm(r), x[r])) return false;
       EXPECT_EQ(x[r], (Floats{1.0f, 3.0f * float(round)}));
     }
     return true;
@@ -491,7 +567,7 @@ TEST(Meeting, WhoeverWaitsStopsWhenOneGivesUp) {
   const auto gives_up = [](Meeting& meeting, uint32_t r) {
     Floats x{1};
     if (r == 2) return std::this_thread::sleep_for(std::chrono::milliseconds(20)), false;
-    return r == 0 ? meeting.comm(0).all_reduce(x) : meeting.comm(1).recv(2, x);
+    return r == 0 ? all_reduce(meeting.comm(0), x) : meeting.comm(1).recv(2, x);
   };
   EXPECT_EQ(meet(3, gives_up), (std::vector<std::string>{"stopped", "stopped", "stopped"}));
 }
@@ -499,7 +575,7 @@ TEST(Meeting, WhoeverWaitsStopsWhenOneGivesUp) {
 TEST(Meeting, ListsThatDoNotMeetAreAnErrorAndNoWait) {
   const auto ends_early = [](Meeting& meeting, uint32_t r) {
     Floats x{1};
-    return r == 1 || meeting.comm(0).all_reduce(x);
+    return r == 1 || all_reduce(meeting.comm(0), x);
   };
   EXPECT_EQ(meet(2, ends_early)[0], "The op lists of two ranks do not meet.");
   const auto never_sent = [](Meeting& meeting, uint32_t r) {
@@ -514,12 +590,7 @@ class BaselineKernels : public ::testing::Environment {
  public:
   void SetUp() override {
     if (testing::thorough() || std::getenv("HEARTH_VULKAN_WITHOUT")) return;
-    constexpr const char* variants = "subgroups,large_tiles,tiled_attention,cooperative_matrix";
-#ifdef _WIN32
-    _putenv_s("HEARTH_VULKAN_WITHOUT", variants);
-#else
-    setenv("HEARTH_VULKAN_WITHOUT", variants, 1);
-#endif
+    set_environment("HEARTH_VULKAN_WITHOUT", "subgroups,large_tiles,tiled_attention,cooperative_matrix");
   }
 };
 [[maybe_unused]] auto* const baseline_kernels = ::testing::AddGlobalTestEnvironment(new BaselineKernels);

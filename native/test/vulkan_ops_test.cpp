@@ -185,7 +185,7 @@ TEST_P(VulkanStep, AgreesWithTheReference) {
 /// With each feature switched off the numbers are the same to the bit: features change how, never what.
 TEST_P(VulkanStep, FeaturesThatAreSwitchedOffChangeNothing) {
   const Floats want = model().prompt(tokens, 90);
-  for (const char* feature : {"direct_write", "memory_budget", "pipeline_cache", "subgroups", "large_tiles", "tiled_attention"}) {
+  for (const char* feature : {"direct_write", "memory_budget", "pipeline_cache", "host_import", "subgroups", "large_tiles", "tiled_attention"}) {
     expect_same(model(KvType::f32, {feature}).prompt(tokens, 90), want.data(), feature);
   }
 }

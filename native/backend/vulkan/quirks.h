@@ -15,6 +15,7 @@ namespace hearth::vulkan {
 inline constexpr std::string_view memory_budget = "memory_budget";    // VK_EXT_memory_budget: free memory as the driver sees it
 inline constexpr std::string_view direct_write = "direct_write";      // device memory that the processor may write
 inline constexpr std::string_view pipeline_cache = "pipeline_cache";  // compiled kernels are kept on disk
+inline constexpr std::string_view host_import = "host_import";        // VK_EXT_external_memory_host: parts of sums go straight to the host's memory
 // Faster kernels beside the baseline's; the self-test judges them (kernels.h).
 inline constexpr std::string_view subgroups = "subgroups";              // of a size that can be asked for, at least 8, with shuffles
 inline constexpr std::string_view large_tiles = "large_tiles";          // 256 threads, 24 KiB that they share

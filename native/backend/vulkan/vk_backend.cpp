@@ -44,8 +44,9 @@ class RunningTicket final : public Ticket {
     for (size_t i = 0;; ++i) {
       if (!state.executor.finish()) return false;
       if (!stages_[i].then) return true;
-      if (!run_between_ranks(state, *stages_[i].then, stages_[i].rows)) return false;
-      state.executor.start(std::move(stages_[i + 1].program), abandon_);
+      Stage& next = stages_[i + 1];
+      if (!run_between_ranks(state, stages_[i], next.program)) return false;
+      state.executor.start(program_of(state, next), abandon_);
     }
   }
 
@@ -68,7 +69,13 @@ class VulkanBackend final : public Backend {
     }
     return "vulkan/" + (kernels.empty() ? "baseline" : kernels) + " " + state_.device.info().name;
   }
-  std::vector<std::string> notes() const override { return state_.verdicts.sentences(); }
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> notes = state_.verdicts.sentences();
+    if (state_.slots_tried && !state_.slots) {
+      notes.push_back("The driver did not take the memory between devices (" + state_.device.title() + "): sums go through copies.");
+    }
+    return notes;
+  }
   Precision precision() const override { return options_.precision; }
   KvType kv_type() const override { return state_.kv.type(); }
 
@@ -145,6 +152,7 @@ class VulkanBackend final : public Backend {
     const std::vector<OpRows> rows = check_step(state_.resources, state_.kv.shape(), state_.kv.blocks(), ops, inputs);
     state_.executor.drop();  // what a step that failed has left
     try_new_kernels(ops);
+    take_slots(state_);
     state_.outgrown.clear();
     Step step{state_, inputs, upload_inputs(state_, inputs), {}};
     state_.transfer.clear(*state_.flag.memory, 0, 4);
@@ -157,7 +165,7 @@ class VulkanBackend final : public Backend {
     }
     stages.push_back({std::move(step.program), std::nullopt});
     state_.transfer.flush();
-    state_.executor.start(std::move(stages.front().program), abandon);
+    state_.executor.start(program_of(state_, stages.front()), abandon);
     return std::make_unique<RunningTicket>(state_, std::move(stages), abandon);
   }
 

@@ -1,4 +1,8 @@
-// The ops between ranks on a device: what they move goes through the host's memory, between two programs.
+// The ops between ranks on a device: what they move goes through the host's memory, between two programs. Of sums the device itself brings its
+// part there and adds up what lies there, where it can see that memory; all else is copied by the host.
+#include <algorithm>
+
+#include "backend/vulkan/quirks.h"
 #include "backend/vulkan/vk_state.h"
 
 namespace hearth::vulkan {
@@ -25,10 +29,51 @@ class Rows {
   std::vector<float> values_;
 };
 
-bool between(State& state, const AllReduce& op, OpRows rows) {
-  Rows x(state, op.x, rows);
-  if (!state.resources.comm()->all_reduce(x.read())) return false;
-  x.write();
+constexpr double bus_work = 64;  // of a value that goes over the bus, in multiplications (Dispatch::work)
+
+/// A dispatch over the values of a sum and the slots.
+Dispatch over_slots(State& state, const Stage& stage, const char* shader, Buffer buffer, bool to_slots) {
+  const uint32_t cols = state.resources.buffer(buffer).cols;
+  Dispatch dispatch{shader};
+  dispatch.uses[0] = {state.buffers.at(buffer.id).get(), !to_slots};
+  dispatch.uses[1] = {state.slots.get(), to_slots};
+  dispatch.push[0] = cols;
+  dispatch.groups = {groups_of(cols, 64), stage.rows.rows, 1};
+  dispatch.work = bus_work * cols * stage.rows.rows;
+  return dispatch;
+}
+
+uint32_t word_of(size_t byte_offset) { return static_cast<uint32_t>(byte_offset / sizeof(float)); }
+
+size_t bytes_of(const State& state, Buffer buffer, OpRows rows) { return size_t(rows.rows) * state.resources.buffer(buffer).cols * sizeof(float); }
+
+/// Parts and sum go straight between device memory and the slots; the device adds.
+bool add_on_device(State& state, const Stage& stage, Buffer x, Program& next) {
+  Comm& comm = *state.resources.comm();
+  const uint32_t turn = comm.turn();
+  if (!comm.parts_are_there(bytes_of(state, x, stage.rows))) return false;
+  Dispatch sum = over_slots(state, stage, "sum", x, false);
+  sum.push[1] = word_of(comm.slots()->offset(turn, 0)), sum.push[2] = word_of(comm.slots()->slot_bytes());
+  sum.push[3] = comm.slots()->ranks(), sum.push[4] = comm.rank();
+  next.insert(next.begin(), std::move(sum));
+  return true;
+}
+
+/// The device's values go to the slot and the sum back through the staging ring, or straight where the processor sees them; the host adds.
+bool add_on_host(State& state, const Stage& stage, Buffer buffer) {
+  Comm& comm = *state.resources.comm();
+  const size_t bytes = bytes_of(state, buffer, stage.rows);
+  const uint32_t turn = comm.turn();
+  Memory& x = *state.buffers.at(buffer.id);
+  state.transfer.read(x, 0, own_slot(comm, bytes), bytes);
+  if (!comm.parts_are_there(bytes)) return false;
+  for (size_t at = 0; at < bytes; at += Transfer::window) {
+    const size_t n = std::min<size_t>(Transfer::window, bytes - at);
+    state.transfer.write(x, at, n, [&](std::byte* out) {
+      comm.slots()->add_up(turn, at / sizeof(float), {reinterpret_cast<float*>(out), n / sizeof(float)});
+    });
+  }
+  state.transfer.flush();
   return true;
 }
 
@@ -66,16 +111,38 @@ bool between(State& state, const ShareRoutes& op, OpRows rows) {
 }  // namespace
 
 bool is_between_ranks(const Op& op) {
-  return std::visit([](const auto& o) { return requires(State& state) { between(state, o, OpRows{}); }; }, op);
+  return std::holds_alternative<AllReduce>(op) ||
+         std::visit([](const auto& o) { return requires(State& state) { between(state, o, OpRows{}); }; }, op);
 }
 
-bool run_between_ranks(State& state, const Op& op, OpRows rows) {
+void take_slots(State& state) {
+  if (!state.resources.comm() || !state.device.has(host_import)) return;
+  const std::shared_ptr<SumSlots>& slots = state.resources.comm()->slots();
+  if (state.slots_tried == slots) return;
+  state.slots_tried = slots;
+  state.slots = state.memory.import(slots, slots->memory(), slots->bytes());
+}
+
+Program program_of(State& state, Stage& stage) {
+  const auto* sum = stage.then ? std::get_if<AllReduce>(&*stage.then) : nullptr;
+  if (!sum || !state.slots) return std::move(stage.program);
+  own_slot(*state.resources.comm(), bytes_of(state, sum->x, stage.rows));  // there is room for it
+  Dispatch part = over_slots(state, stage, "part", sum->x, true);
+  part.push[1] = word_of(state.resources.comm()->slots()->offset(state.resources.comm()->turn(), state.resources.comm()->rank()));
+  stage.program.push_back(std::move(part));
+  return std::move(stage.program);
+}
+
+bool run_between_ranks(State& state, const Stage& stage, Program& next) {
+  if (const auto* sum = std::get_if<AllReduce>(&*stage.then)) {
+    return state.slots ? add_on_device(state, stage, sum->x, next) : add_on_host(state, stage, sum->x);
+  }
   return std::visit(
       [&](const auto& o) {
-        if constexpr (requires { between(state, o, rows); }) return between(state, o, rows);
+        if constexpr (requires { between(state, o, stage.rows); }) return between(state, o, stage.rows);
         else return true;
       },
-      op);
+      *stage.then);
 }
 
 }  // namespace hearth::vulkan

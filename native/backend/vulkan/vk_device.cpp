@@ -53,6 +53,7 @@ Device::Device(const VulkanOptions& options) {
   queue_info.queueFamilyIndex = family, queue_info.queueCount = 1, queue_info.pQueuePriorities = &priority;
   std::vector<const char*> extensions;
   if (has(memory_budget)) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+  if (has(host_import)) extensions.push_back(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
   if (has_extension(physical, "VK_KHR_portability_subset")) extensions.push_back("VK_KHR_portability_subset");
   VkPhysicalDeviceSubgroupSizeControlFeaturesEXT sizes{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT};
   sizes.subgroupSizeControl = VK_TRUE, sizes.computeFullSubgroups = VK_TRUE;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "backend/sum_slots.h"
 #include "backend/vulkan/embedded_shaders.h"
 #include "backend/vulkan/quirks.h"
 #include "backend/vulkan/vk_matrix.h"
@@ -102,6 +103,21 @@ void add_kernel_features(VkPhysicalDevice device, VulkanLimits& limits, std::vec
   present->emplace_back(cooperative_matrix);
 }
 
+/// Plain memory of this process can lie behind a buffer.
+bool can_import(VkPhysicalDevice device) {
+  if (!has_extension(device, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME)) return false;
+  VkPhysicalDeviceExternalMemoryHostPropertiesEXT host{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
+  VkPhysicalDeviceProperties2 all{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+  all.pNext = &host;
+  vkGetPhysicalDeviceProperties2(device, &all);
+  VkPhysicalDeviceExternalBufferInfo buffer{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO};
+  buffer.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, buffer.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+  VkExternalBufferProperties can{VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
+  vkGetPhysicalDeviceExternalBufferProperties(device, &buffer, &can);
+  constexpr VkExternalMemoryFeatureFlags wanted = VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT, not_wanted = VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT;
+  return host.minImportedHostPointerAlignment <= SumSlots::page && (can.externalMemoryProperties.externalMemoryFeatures & (wanted | not_wanted)) == wanted;
+}
+
 }  // namespace
 
 bool has_extension(VkPhysicalDevice device, const char* name) {
@@ -153,6 +169,7 @@ VulkanDevice describe(VkPhysicalDevice device, const std::vector<std::string>& s
   if (has_extension(device, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME)) present.emplace_back(memory_budget);
   constexpr VkMemoryPropertyFlags both = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
   if (memory_type(device, ~0u, both, largest_local(plain)) >= 0) present.emplace_back(direct_write);
+  if (can_import(device)) present.emplace_back(host_import);
   add_kernel_features(device, out.limits, &present);
   std::vector<std::string> off = switched_off;
   if (const char* list = std::getenv("HEARTH_VULKAN_WITHOUT")) {

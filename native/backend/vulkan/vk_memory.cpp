@@ -114,7 +114,41 @@ Block& MemoryPool::add_block(uint64_t bytes, MemoryKind kind) {
   return block;
 }
 
+/// false: the driver does not want to. Drivers have all kinds of results for that.
+bool MemoryPool::import_memory(Block& block, uint64_t bytes) {
+  constexpr VkExternalMemoryHandleTypeFlagBits plain = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+  VkExternalMemoryBufferCreateInfo external{VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO};
+  external.handleTypes = plain;
+  VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
+  info.pNext = &external, info.size = bytes, info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
+  if (device_.vk.vkCreateBuffer(device_.handle, &info, nullptr, &block.buffer) != VK_SUCCESS) return false;
+  VkMemoryRequirements needs;
+  device_.vk.vkGetBufferMemoryRequirements(device_.handle, block.buffer, &needs);
+  VkMemoryHostPointerPropertiesEXT types{VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
+  if (needs.size > bytes || device_.vk.vkGetMemoryHostPointerPropertiesEXT(device_.handle, plain, block.mapped, &types) != VK_SUCCESS) return false;
+  const int type = memory_type(device_.physical, needs.memoryTypeBits & types.memoryTypeBits, visible);
+  if (type < 0) return false;
+  VkImportMemoryHostPointerInfoEXT from{VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT};
+  from.handleType = plain, from.pHostPointer = block.mapped;
+  VkMemoryAllocateInfo allocate{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};
+  allocate.pNext = &from, allocate.allocationSize = bytes, allocate.memoryTypeIndex = static_cast<uint32_t>(type);
+  return device_.vk.vkAllocateMemory(device_.handle, &allocate, nullptr, &block.memory) == VK_SUCCESS &&
+         device_.vk.vkBindBufferMemory(device_.handle, block.buffer, block.memory, 0) == VK_SUCCESS;
+}
+
+std::unique_ptr<Memory> MemoryPool::import(std::shared_ptr<void> owner, std::byte* memory, uint64_t bytes) {
+  if (bytes > most_bytes_) return nullptr;
+  blocks_.push_back({MemoryKind::foreign, VK_NULL_HANDLE, VK_NULL_HANDLE, memory, RangeAllocator(bytes), std::move(owner)});
+  Block& block = blocks_.back();
+  if (!import_memory(block, bytes)) {
+    remove(block);
+    return nullptr;
+  }
+  return std::unique_ptr<Memory>(new Memory(*this, block, *block.ranges.take(bytes, alignment_), bytes, bytes));
+}
+
 void MemoryPool::remove(Block& block) {
+  if (block.owner && device_.hung) new std::shared_ptr<void>(block.owner);  // the device might still write there
   if (block.memory && block.kind == MemoryKind::device) device_bytes_ -= std::min(device_bytes_, block.ranges.bytes());
   if (block.buffer) device_.vk.vkDestroyBuffer(device_.handle, block.buffer, nullptr);
   if (block.memory) device_.vk.vkFreeMemory(device_.handle, block.memory, nullptr);

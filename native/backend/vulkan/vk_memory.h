@@ -14,6 +14,7 @@ namespace hearth::vulkan {
 enum class MemoryKind {
   device,  // for kernels; mapped as well where the device has direct_write
   host,    // for staging: mapped, read by the device over the bus
+  foreign,  // of the process, imported
 };
 
 struct Block;
@@ -46,6 +47,7 @@ struct Block {
   VkBuffer buffer = VK_NULL_HANDLE;
   std::byte* mapped = nullptr;
   RangeAllocator ranges;
+  std::shared_ptr<void> owner = {};  // of imported memory
 };
 
 class MemoryPool {
@@ -55,6 +57,9 @@ class MemoryPool {
 
   /// `bytes` > 0, at most most_bytes(). Throws Error{out_of_vram} with what was needed and what there was.
   std::unique_ptr<Memory> allocate(uint64_t bytes, MemoryKind kind);
+  /// Memory of this process, [memory, memory + bytes), which `owner` keeps; both are multiples of SumSlots::page. nullptr where the driver
+  /// refuses it. For devices that have host_import.
+  std::unique_ptr<Memory> import(std::shared_ptr<void> owner, std::byte* memory, uint64_t bytes);
   /// Most bytes of one allocation: what a binding may show and a block hold.
   uint64_t most_bytes() const { return most_bytes_; }
   /// 0 where the driver does not tell (VK_EXT_memory_budget), and on software, which has no other memory to go to. From any thread.
@@ -68,6 +73,7 @@ class MemoryPool {
   Block& add_block(uint64_t bytes, MemoryKind kind);
   void remove(Block& block);
   void check_room(uint64_t bytes) const;
+  bool import_memory(Block& block, uint64_t bytes);
   bool bind_memory(Block& block, VkMemoryPropertyFlags wanted, uint64_t heap_bytes);
 
   Device& device_;

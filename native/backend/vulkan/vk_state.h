@@ -52,9 +52,14 @@ struct State {
   std::vector<DeviceWeight> weights;
   std::vector<std::unique_ptr<Memory>> vectors, buffers;
   KvMemory kv;
+  std::shared_ptr<SumSlots> slots_tried;  // whose import was tried
+  std::unique_ptr<Memory> slots;          // the same as the device sees them; none: parts of sums are copied by the host
   Scratch inputs, k, v, gate, up, parts, lists, halves, states, flag;
   std::vector<std::unique_ptr<Memory>> outgrown;  // scratch that the running program may still name
 };
+
+/// Before a step with sums: imports their slots where that can be.
+void take_slots(State& state);
 
 /// A program, and the op between ranks that follows it; the last has none.
 struct Stage {
@@ -123,8 +128,11 @@ void run(Step& step, const Logits& op, OpRows rows);
 void run(Step& step, const Clear& op, OpRows rows);
 
 bool is_between_ranks(const Op& op);
-/// Only while no program runs. False: this rank stops, the step has ended elsewhere.
-bool run_between_ranks(State& state, const Op& op, OpRows rows);
+/// The stage's program, with this rank's part of the sum that follows it brought to its slot, where the device sees that.
+Program program_of(State& state, Stage& stage);
+/// After the stage's program, before the next one's, which it may put something in front of. False: this rank stops, the step has ended
+/// elsewhere.
+bool run_between_ranks(State& state, const Stage& stage, Program& next);
 
 /// Writes the inputs of a step to the device. Angles of ropes are computed here: sines of large angles differ between devices.
 InputsLayout upload_inputs(State& state, const StepInputs& inputs);

@@ -22,6 +22,7 @@ const FEATURES = [
   'memory_budget',
   'direct_write',
   'pipeline_cache',
+  'host_import',
   'subgroups',
   'large_tiles',
   'tiled_attention',
@@ -38,6 +39,7 @@ const TESTS = [
   'vulkan_ops_test',
   'vk_faults_test',
   'vk_self_test_test',
+  'vk_sums_test',
   'mesh_test',
   'logits_oracle_test',
 ];
@@ -98,6 +100,7 @@ if (drivers.length > 1) {
   const environment = { VK_DRIVER_FILES: drivers.join(':') };
   await tests('together', 'vulkan_ops_test', environment, { filter: '*VulkanStep*' });
   await tests('together', 'mesh_test', environment, { filter: '*GraphicsDevices*' });
+  await tests('together', 'vk_sums_test', environment);
 }
 for (const test of TESTS) await tests('no driver', test, { VK_DRIVER_FILES: join(folder, 'none.json') });
 // A loader that is no library stands before the system's.
