@@ -1,7 +1,7 @@
 // Which models are in memory, and the way in and out: one load at a time, room made for it, everybody let in when it is there.
 // What fits is broker.ts's to say and whose turn it is swap.ts's; the loop, the states and the invariants: design.md.
 import { HearthError } from '../contract/errors';
-import type { Loaded, LoadPhase, LogLevel, MemoryPlan } from '../contract/runtime';
+import type { Loaded, LogLevel, MemoryPlan } from '../contract/runtime';
 import { expired, relieve, type Grant } from './broker';
 import type { Going } from './device-choice';
 import { gpusOf, type DeviceFailure } from './device-faults';
@@ -10,10 +10,11 @@ import { RESERVE_BYTES } from './fit';
 import type { SeenGpu } from './gpus';
 import { subjectOf, type Knowledge, type LastDevice } from './knowledge';
 import { Looks } from './looks';
+import { boot, type Boot, type HostNeeds, type Loading } from './loading';
 import type { ModelHost } from './model-host';
 import { comesElsewhere } from './policy';
 import { Pools, noRoom, worthwhile, type PoolOptions } from './pools';
-import { Resident } from './resident';
+import type { Resident } from './resident';
 import { letsIn } from './swap';
 import {
   askOf,
@@ -29,13 +30,6 @@ import {
 } from './terms';
 import type { LoadWish, ModelRef } from './types';
 import { Wants, givenUp, type Waiter, type Want } from './wants';
-
-export interface HostNeeds {
-  load: Partial<HostLoad>;
-  onPhase(phase: LoadPhase, fraction: number): void;
-  /** How it is loaded elsewhere, now that a device failed; undefined: not at all. */
-  leaveDevice(failure: DeviceFailure): Promise<Partial<HostLoad> | undefined>;
-}
 
 export interface ResidencyOptions extends PoolOptions {
   /** A host that calls back at its changes, and while it loads. */
@@ -57,13 +51,6 @@ export interface ResidencyOptions extends PoolOptions {
   onLoaded(ref: ModelRef, loaded: Loaded): void;
   onFailed(error: HearthError): void;
   log(level: LogLevel, text: string): void;
-}
-
-interface Loading {
-  want: Want;
-  controller: AbortController;
-  phase?: LoadPhase;
-  fraction?: number;
 }
 
 export class Residency {
@@ -287,9 +274,10 @@ export class Residency {
     this.forgetFailure(want);
     const { signal } = loading.controller;
     try {
-      await this.clear(ref.path);
+      const failed = this.residents.get(ref.path);
+      if (failed) await this.end(failed);
       if (signal.aborted) throw givenUp(ref);
-      const resident = await this.boot(loading, wish, terms);
+      const resident = await boot(loading, wish, terms, this.booting());
       this.residents.set(ref.path, resident);
       void this.noteDevice(resident);
       // Whoever has asked for other terms meanwhile gets these: the loop loads it anew.
@@ -304,15 +292,18 @@ export class Residency {
     }
   }
 
+  private booting(): Boot {
+    const { createHost, load, onChange, onLoaded } = this.options;
+    return {
+      ...{ createHost, onChange, onLoaded, options: load },
+      look: (resident) => this.looks.look(resident),
+      leaveDevice: (resident, own, failure) => this.leaveDevice(resident, own, failure),
+    };
+  }
+
   /** For the next load: a device that is missing then is said. One that stands in for another does not take its place. */
   private async noteDevice({ terms, fallback }: Resident): Promise<void> {
     if (terms && !fallback) await this.options.knowledge.loadedOn(terms.plan, gpusOf(terms)).catch(() => undefined);
-  }
-
-  /** What is left of a model that failed. */
-  private async clear(path: string): Promise<void> {
-    const old = this.residents.get(path);
-    if (old) await this.end(old);
   }
 
   /** A device that was not asked for by name, and failed: it is planned anew without it. True also where nobody waits any more. */
@@ -322,38 +313,6 @@ export class Residency {
     want.cause = error;
     want.known = undefined;
     return true;
-  }
-
-  private async boot(loading: Loading, wish: LoadWish, terms: Terms | undefined): Promise<Resident> {
-    const { ref, fallback } = loading.want;
-    const options = this.options.load;
-    const load = terms && { ...options, kvType: wish.kvType ?? options.kvType, ...boundsOf(terms) };
-    let resident: Resident | undefined;
-    const host = this.options.createHost(ref, {
-      load: load ?? {},
-      onPhase: (phase, fraction) => {
-        Object.assign(loading, { phase, fraction });
-        this.options.onChange();
-      },
-      leaveDevice: async (failure) => resident && load && this.leaveDevice(resident, load, failure),
-    });
-    const { signal } = loading.controller;
-    const giveUp = () => void host.close();
-    signal.addEventListener('abort', giveUp, { once: true });
-    try {
-      const loaded = await host.start();
-      if (terms) host.grant(terms.kvGrant);
-      resident = new Resident(ref, wish, host, terms, fallback);
-      await this.looks.look(resident);
-      if (signal.aborted) throw givenUp(ref);
-      this.options.onLoaded(ref, loaded);
-      return resident;
-    } catch (error) {
-      await host.close();
-      throw error;
-    } finally {
-      signal.removeEventListener('abort', giveUp);
-    }
   }
 
   /** Undefined where it may not leave its devices, or finds no room elsewhere. */

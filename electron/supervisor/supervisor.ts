@@ -17,16 +17,18 @@ import {
 } from '../contract/runtime';
 import type { Telemetry } from '../telemetry/telemetry';
 import { Answer } from './answer';
+import { AnswerPlace } from './answer-place';
 import type { Room } from './fit';
 import type { SpawnHost } from './host';
 import { Knowledge, type ExperienceStore } from './knowledge';
+import type { HostNeeds } from './loading';
 import { LocalHost } from './local-host';
 import { machineMemory, type MachineMemory } from './memory';
 import type { HostListener, ModelHost } from './model-host';
 import type { DeviceWish } from './placement/choose';
 import { Planner } from './planner';
 import { ProbeProcess } from './probe';
-import { Residency, type HostNeeds } from './residency';
+import { Residency } from './residency';
 import type { Resident } from './resident';
 import { etaMs } from './swap';
 import type { Known } from './terms';
@@ -72,13 +74,12 @@ class LocalSupervisor implements Supervisor {
   private readonly knowledge: Knowledge;
   private readonly residency: Residency;
   private readonly planner: Planner;
-  private readonly open = new Map<Answer, Placement>();
+  private readonly open = new Map<Answer, AnswerPlace>();
   private readonly watchers = new Set<() => void>();
   /** How long loads took, by path, and the tokens of the answers so far. */
   private readonly loadMs = new Map<string, number>();
   private readonly given = { answers: 0, tokens: 0 };
   private arrivals = 0;
-  private served = 0;
   private idleMs = 0;
   private sampler: NodeJS.Timeout | undefined;
   private readonly ticker: NodeJS.Timeout;
@@ -193,7 +194,7 @@ class LocalSupervisor implements Supervisor {
   queue(): { running: number; waiting: number; served: number } {
     const live = [...this.open.keys()].filter((answer) => !answer.ended);
     const running = live.filter((answer) => answer.sent).length;
-    return { running, waiting: live.length - running, served: this.served };
+    return { running, waiting: live.length - running, served: this.given.answers };
   }
 
   async load(model: ModelRef, wish: LoadWish = {}): Promise<Loaded> {
@@ -242,7 +243,7 @@ class LocalSupervisor implements Supervisor {
     this.refuseWhenClosed();
     this.admit();
     const answer = new Answer({ ...work, id: work.id ?? randomUUID() }, ++this.arrivals);
-    const placement = new Placement(answer);
+    const placement = new AnswerPlace(answer);
     const abort = () => placement.cancel();
     this.open.set(answer, placement);
     try {
@@ -291,7 +292,7 @@ class LocalSupervisor implements Supervisor {
   }
 
   /** Gives the answer to the model, now or when the model is there. */
-  private place(placement: Placement, model: ModelRef): void {
+  private place(placement: AnswerPlace, model: ModelRef): void {
     const { answer } = placement;
     const begin = (resident: Resident) => {
       placement.leave = undefined;
@@ -316,7 +317,6 @@ class LocalSupervisor implements Supervisor {
 
   private count(event: GenerationEvent): void {
     if (event.kind !== 'end' || event.reason === 'error' || event.reason === 'cancelled') return;
-    this.served += 1;
     this.given.answers += 1;
     this.given.tokens += event.usage.completionTokens;
   }
@@ -397,18 +397,4 @@ class LocalSupervisor implements Supervisor {
 function wishOf({ load, devices }: SupervisorOptions): DeviceWish {
   if (load?.device !== undefined) return { device: load.device, gpuRequired: false };
   return devices?.() ?? { device: 'cpu', gpuRequired: false };
-}
-
-/** Where an answer is: waiting for a model, or with one. */
-class Placement {
-  resident: Resident | undefined;
-  leave: (() => void) | undefined;
-
-  constructor(readonly answer: Answer) {}
-
-  cancel(): void {
-    if (this.resident) this.resident.host.cancel(this.answer);
-    else this.answer.end('cancelled');
-    this.leave?.();
-  }
 }
