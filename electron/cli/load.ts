@@ -103,7 +103,7 @@ export async function ps(options: MemoryOptions, io: Io): Promise<void> {
 
 const HEAD = ['NAME', 'STATE', 'CONTEXT', 'WEIGHTS', 'HELD', 'RUNNING', 'WAITING', 'DEVICE', 'KERNELS'];
 
-function whereWords({ gpu, fallback }: ActiveModel): string {
+export function whereWords({ gpu, fallback }: ActiveModel): string {
   const where = gpu ?? 'the processor';
   return fallback ? `${where}: ${fallback.device}, driver ${fallback.driver}, failed (${fallback.code})` : where;
 }
