@@ -143,8 +143,8 @@ export const placement = z.object({
 });
 export type Placement = z.infer<typeof placement>;
 
-/** Why a model is loaded where it is: it was named, is expected to be fastest, there is no card, none has room for it, one is required. */
-export const deviceWhy = z.enum(['chosen', 'fastest', 'no_gpu', 'too_small', 'required']);
+/** Why a model is loaded where it is: it was named, is expected to be fastest, was measured to be (of the ways to share it over its cards), there is no card, none has room for it, one is required. */
+export const deviceWhy = z.enum(['chosen', 'fastest', 'measured', 'no_gpu', 'too_small', 'required']);
 export type DeviceWhy = z.infer<typeof deviceWhy>;
 
 /** GET /hearth/v1/models/plan?model=NAME&device=ID (absent: where it would be loaded by itself): the three automatic choices of the load dialog, best first, and what is loaded by default. */

@@ -264,6 +264,8 @@ export const benchParams = z.object({
   prefill: z.int().min(1).default(512),
   decode: z.int().min(1).default(64),
   sequences: z.int().min(1).max(64).default(1),
+  /** It ends then, with what it has; a rate that is not known is 0. */
+  withinMs: z.int().min(1).optional(),
 });
 export const benchResult = z.object({
   prefillTps: z.number(),

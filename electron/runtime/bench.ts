@@ -8,6 +8,7 @@ export interface BenchParams {
   prefill: number;
   decode: number;
   sequences: number;
+  withinMs?: number | undefined;
 }
 
 /** Runs one request to its end and tells each event. */

@@ -1,6 +1,6 @@
 // Loads a model: engine, tokenizer and prompt thread side by side, with progress. What fails takes the others back.
 import { HearthError } from '../contract/errors';
-import type { GenerationEvent, Loaded, LoadPhase } from '../contract/runtime';
+import type { GenerationEvent, Loaded, LoadPhase, Mesh } from '../contract/runtime';
 import type { Addon, NativeInspection, NativeLoad } from './addon';
 import { ConstraintThread } from './constraint-thread';
 import type { FullParams } from './host-link';
@@ -27,6 +27,13 @@ function gapOf({ device, mesh }: Pick<FullParams<'load'>, 'device' | 'mesh'>) {
     ? mesh.ranks.every((rank) => isGraphics(rank.device)) && mesh.servedLayers.length === 0
     : isGraphics(device);
   return all ? { streamGapMs: GRAPHICS_GAP_MS } : {};
+}
+
+/** How several devices share it, short: what an answer is depends on that, too. */
+function meshWords({ split, ranks, servedLayers }: Mesh): string {
+  const amounts = ranks.map(({ share, layers }) => (split === 'layers' && layers > 0 ? layers : share.toFixed(2)));
+  const served = servedLayers.length > 0 ? ` + experts of ${servedLayers.length}` : '';
+  return split === 'handover' ? split : `${split} ${amounts.join(':')}${served}`;
 }
 
 /** Throws HearthError, with nothing left behind. */
@@ -57,7 +64,13 @@ async function assemble(
   inspection: NativeInspection,
   prompts: PromptThread,
   context: LoadContext,
-  { begun, device, precision, kvType }: Pick<FullParams<'load'>, 'device' | 'precision' | 'kvType'> & { begun: number },
+  {
+    begun,
+    device,
+    mesh,
+    precision,
+    kvType,
+  }: Pick<FullParams<'load'>, 'device' | 'mesh' | 'precision' | 'kvType'> & { begun: number },
 ): Promise<ModelSession> {
   const { addon } = context;
   const tokenizer = createTokenizer(tokenizerSource(inspection.tokenizer));
@@ -69,7 +82,7 @@ async function assemble(
     model: info.model,
     abilities: traits.abilities,
     context: info.context,
-    kernels: info.kernels,
+    kernels: mesh ? `${info.kernels}, ${meshWords(mesh)}` : info.kernels,
     ...(info.notes.length > 0 && { replacedKernels: info.notes }),
     device,
     precision,

@@ -128,7 +128,7 @@ export class ModelSession {
       throw new HearthError('context_length_exceeded', message, { needed, available: loaded.context });
     }
     const run = (request: Omit<NativeRequest, 'id'>, onEvents: (events: NativeEvent[]) => void) =>
-      this.runRow(request, onEvents);
+      this.runRow(request, onEvents, params.withinMs);
     const measured = await bench(params, this.parts.tokenizer.size, run);
     return { ...measured, kvBytes: engine.stats().kvBytesTotal, work: workOf(inspection, params) };
   }
@@ -305,9 +305,14 @@ export class ModelSession {
   }
 
   /** A request without text, for measurements. */
-  private runRow(request: Omit<NativeRequest, 'id'>, onEvents: (events: NativeEvent[]) => void): Promise<void> {
+  private runRow(
+    request: Omit<NativeRequest, 'id'>,
+    onEvents: (events: NativeEvent[]) => void,
+    withinMs?: number,
+  ): Promise<void> {
     const number = ++this.lastRow;
-    return new Promise((resolve, reject) => {
+    const end = withinMs === undefined ? undefined : setTimeout(() => this.parts.engine.cancel(number), withinMs);
+    return new Promise<void>((resolve, reject) => {
       const take = (events: NativeEvent[]) => {
         onEvents(events);
         const finished = events.find((event) => event.kind === 'finished');
@@ -319,7 +324,7 @@ export class ModelSession {
       };
       this.rows.set(number, { id: undefined, onEvents: take, cancel: () => [] });
       this.parts.engine.submit({ ...request, id: number, useCache: false });
-    });
+    }).finally(() => clearTimeout(end));
   }
 
   /** All that one callback brings goes out as one message. */

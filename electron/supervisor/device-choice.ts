@@ -5,15 +5,16 @@ import type { MemoryPlan } from '../contract/runtime';
 import type { Experience, Room } from './fit';
 import { gpusOf } from './device-faults';
 import { isGone, type Gpus, type SeenGpu } from './gpus';
-import type { Knowledge, LastDevice } from './knowledge';
+import type { Knowledge, LastDevice, Trial } from './knowledge';
 import { chooseRoom, roomTogether, type Choice, type DeviceWish, type Why } from './placement/choose';
+import type { Rates } from './placement/trial';
 import type { Placement } from './placement/types';
 import type { Where } from './terms';
 import type { LoadWish } from './types';
 
 export interface DeviceChoiceOptions {
   gpus: Gpus;
-  knowledge: Pick<Knowledge, 'experience' | 'lastDevices' | 'opsPerSecond'>;
+  knowledge: Pick<Knowledge, 'experience' | 'lastDevices' | 'opsPerSecond' | 'trials'>;
   /** `measure`: how fast it is read may be found out now, which takes a second. */
   ram(measure: boolean): Promise<Room>;
   /** Of a graphics device, in bytes a second. */
@@ -31,6 +32,8 @@ export interface Chosen {
   /** Of the first device, where several share the model as `placement` says. */
   room: Room;
   placement?: Placement;
+  /** Other ways for its devices. */
+  rivals?: Placement[];
   /** All that the model may take, as one memory. */
   whole: Room;
   why: Why;
@@ -63,9 +66,10 @@ export class DeviceChoice {
     return this.options.gpus.lookAnew();
   }
 
-  whereOf({ room, placement }: Chosen): Where {
+  whereOf({ room, placement, rivals }: Chosen): Where {
     const gpu = this.seen(room);
-    return { ...(gpu && { gpu }), ...(placement && { division: { placement, gpus: this.options.gpus.last() } }) };
+    const division = placement && { placement, gpus: this.options.gpus.last(), ...(rivals && { rivals }) };
+    return { ...(gpu && { gpu }), ...(division && { division }) };
   }
 
   /**
@@ -97,10 +101,12 @@ export class DeviceChoice {
     const ram = await this.options.ram(measure);
     const gpus = await this.measured(await this.options.gpus.rooms(ram, quick), measure);
     const seen = await this.experiences(plan, gpus);
+    const rates = await this.rates(plan);
     const { kvType, context } = wish;
     const chooseOf = (from: Room[]) =>
       chooseRoom(plan, { ram, gpus: from }, named(wanted), {
         seen: (device) => seen.get(device) ?? {},
+        rates: (devices) => rates.get(devices),
         ...(context && { context }),
         ...(kvType === 'q8' && { kvType }),
       });
@@ -132,6 +138,15 @@ export class DeviceChoice {
       return { ...room, ...(readBytesPerSecond && { readBytesPerSecond }), ...(opsPerSecond && { opsPerSecond }) };
     });
     return Promise.all(all);
+  }
+
+  /** As measured at loads, with the drivers that there are now. */
+  private async rates(plan: MemoryPlan): Promise<Map<string, Rates>> {
+    const drivers = this.options.gpus.last().map(({ id, driver }) => ({ id, driver }));
+    const isOf = ({ print }: Trial) =>
+      drivers.every(({ id, driver }) => !print.includes(id) || print.includes(`${id} ${driver}`));
+    const trials = (await this.options.knowledge.trials(plan)).filter(isOf);
+    return new Map(trials.map(({ devices, decodeTps, prefillTps }) => [devices, { decodeTps, prefillTps }]));
   }
 
   private async experiences(plan: MemoryPlan, gpus: readonly Room[]): Promise<Map<string, Experience>> {

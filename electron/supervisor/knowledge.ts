@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { MemoryPlan, Stats } from '../contract/runtime';
 import type { Store } from '../store/types';
 import type { Experience } from './fit';
+import type { Rates } from './placement/trial';
 import type { Probe } from './types';
 
 export type ExperienceStore = Pick<Store, 'measurements' | 'addMeasurement'>;
@@ -12,6 +13,13 @@ export type ExperienceStore = Pick<Store, 'measurements' | 'addMeasurement'>;
 const LOAD = 'load';
 const BANDWIDTH = 'bandwidth';
 const DEVICE = 'device';
+const TRIAL = 'trial';
+
+/** How fast a model was when its load was measured: on which devices and in which way, with which drivers and build. */
+export interface Trial extends Rates {
+  devices: string;
+  print: string;
+}
 
 /** What a load was seen to take. */
 export interface Seen {
@@ -35,6 +43,8 @@ export class Knowledge {
   private readonly plans = new Map<string, { print: string; plan: MemoryPlan }>();
   private readonly seen = new Map<string, Seen>();
   private readonly devices = new Map<string, LastDevice[]>();
+  /** Of this run, the latest first. */
+  private readonly trialsHere = new Map<string, Trial[]>();
   private readonly bandwidths = new Map<string, Promise<number | undefined>>();
 
   constructor(
@@ -115,6 +125,19 @@ export class Knowledge {
     await this.store?.addMeasurement({ at: Date.now(), kind: DEVICE, subject: modelId, values });
   }
 
+  /** Of each way to share it the last one. */
+  async trials({ model: { modelId } }: MemoryPlan): Promise<Trial[]> {
+    const stored = (await this.store?.measurements(TRIAL, modelId)) ?? [];
+    const all = [...(this.trialsHere.get(modelId) ?? []), ...stored.map(({ values }) => values).filter(isTrial)];
+    return all.filter(({ devices }, index) => all.findIndex((each) => each.devices === devices) === index);
+  }
+
+  async tried({ model: { modelId } }: MemoryPlan, trial: Trial): Promise<void> {
+    this.trialsHere.set(modelId, [trial, ...(this.trialsHere.get(modelId) ?? [])]);
+    const values = { ...trial };
+    await this.store?.addMeasurement({ at: Date.now(), kind: TRIAL, subject: modelId, values }).catch(() => undefined);
+  }
+
   /** Bytes a second of plain reading, of all the processor or of a device: measured once. Not while something runs (`quiet`). */
   readBytesPerSecond(quiet: boolean, device = 'cpu'): Promise<number | undefined> {
     const known = this.bandwidths.get(device);
@@ -175,6 +198,12 @@ export function seenIn(stats: Stats, prefillRows: number, before: Seen | undefin
 
 const isDevice = (each: Partial<LastDevice>): each is LastDevice =>
   each.id !== undefined && each.name !== undefined && each.driver !== undefined;
+
+function isTrial(values: Record<string, unknown>): values is Record<string, unknown> & Trial {
+  const { devices, print, decodeTps, prefillTps } = values;
+  const speeds = typeof decodeTps === 'number' && typeof prefillTps === 'number' && Math.min(decodeTps, prefillTps) > 0;
+  return typeof devices === 'string' && typeof print === 'string' && speeds;
+}
 
 const isAbout = (one: number, two: number): boolean => Math.abs(one - two) <= 0.05 * Math.max(one, two);
 

@@ -3,7 +3,7 @@ import type { Loaded, LoadPhase } from '../contract/runtime';
 import type { DeviceFailure } from './device-faults';
 import type { ModelHost } from './model-host';
 import { Resident } from './resident';
-import { boundsOf, type HostLoad, type Terms } from './terms';
+import { boundsOf, type HostLoad, type Terms, type Where } from './terms';
 import type { LoadWish, ModelRef } from './types';
 import { givenUp, type Want } from './wants';
 
@@ -19,6 +19,8 @@ export interface Loading {
   controller: AbortController;
   phase?: LoadPhase;
   fraction?: number;
+  /** It was measured, and is to be loaded in another way. */
+  better?: Where | undefined;
 }
 
 export interface Boot {
@@ -31,6 +33,8 @@ export interface Boot {
     failure: DeviceFailure,
   ): Promise<Partial<HostLoad> | undefined>;
   look(resident: Resident): Promise<void>;
+  /** Another way to share it over its devices; undefined: it stays. */
+  better(resident: Resident): Promise<Where | undefined>;
   onChange(): void;
   onLoaded(ref: ModelRef, loaded: Loaded): void;
 }
@@ -40,7 +44,7 @@ export async function boot(
   loading: Loading,
   wish: LoadWish,
   terms: Terms | undefined,
-  { createHost, options, leaveDevice, look, onChange, onLoaded }: Boot,
+  { createHost, options, leaveDevice, look, better, onChange, onLoaded }: Boot,
 ): Promise<Resident> {
   const { ref, fallback } = loading.want;
   const load = terms && { ...options, kvType: wish.kvType ?? options.kvType, ...boundsOf(terms) };
@@ -61,7 +65,9 @@ export async function boot(
     if (terms) host.grant(terms.kvGrant);
     resident = new Resident(ref, wish, host, terms, fallback);
     await look(resident);
+    loading.better = await better(resident);
     if (signal.aborted) throw givenUp(ref);
+    if (loading.better) return resident;
     onLoaded(ref, loaded);
     return resident;
   } catch (error) {

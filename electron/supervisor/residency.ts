@@ -28,6 +28,7 @@ import {
   type Terms,
   type Where,
 } from './terms';
+import { Trials } from './trials';
 import type { LoadWish, ModelRef } from './types';
 import { Wants, givenUp, type Waiter, type Want } from './wants';
 
@@ -67,12 +68,14 @@ export class Residency {
   private leaving = 0;
   private closed = false;
   private readonly looks: Looks;
+  private readonly trials: Trials;
   private readonly failover: Failover;
 
   constructor(private readonly options: ResidencyOptions) {
     this.pools = new Pools(this.residents, options);
     this.failover = new Failover(this.pools, options);
     this.looks = new Looks(options.knowledge);
+    this.trials = new Trials(options.knowledge, options.log);
   }
 
   /** In memory, and letting requests in. */
@@ -278,6 +281,7 @@ export class Residency {
       if (failed) await this.end(failed);
       if (signal.aborted) throw givenUp(ref);
       const resident = await boot(loading, wish, terms, this.booting());
+      if (loading.better) return await this.comesAnew(want, resident, loading.better);
       this.residents.set(ref.path, resident);
       void this.noteDevice(resident);
       // Whoever has asked for other terms meanwhile gets these: the loop loads it anew.
@@ -292,11 +296,20 @@ export class Residency {
     }
   }
 
+  /** Another way to share it over its devices is to be had instead: the loop loads it so. */
+  private async comesAnew(want: Want, { host, terms }: Resident, where: Where): Promise<void> {
+    await host.close();
+    if (!terms || !this.wants.has(want)) return;
+    const experience = await this.options.knowledge.experience(terms.plan, subjectDevice(where));
+    want.known = { plan: terms.plan, experience, ...where };
+  }
+
   private booting(): Boot {
     const { createHost, load, onChange, onLoaded } = this.options;
     return {
       ...{ createHost, onChange, onLoaded, options: load },
       look: (resident) => this.looks.look(resident),
+      better: (resident) => this.trials.better(resident),
       leaveDevice: (resident, own, failure) => this.leaveDevice(resident, own, failure),
     };
   }

@@ -31,6 +31,8 @@ export interface Where {
 export interface Division {
   placement: Placement;
   gpus: readonly SeenGpu[];
+  /** Other ways for the same devices. */
+  rivals?: readonly Placement[];
 }
 
 /** What is known of a model before its load. */

@@ -407,6 +407,7 @@ export const modelWords = {
   'device.unified': 'uses this computer’s memory',
   'device.why.chosen': 'You have chosen {{device}}.',
   'device.why.fastest': '{{device}} is expected to be fastest, and has room.',
+  'device.why.measured': 'Of the ways to share it over these cards, this one was measured to be faster here.',
   'device.why.no_gpu': 'There is no graphics card that can be used.',
   'device.why.too_small': 'No graphics card has room for it, so it would run on the processor.',
   'device.why.required': 'Your settings ask for a graphics card.',

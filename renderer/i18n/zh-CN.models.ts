@@ -393,6 +393,7 @@ export const modelWords: CatalogueOf<typeof english> = {
   'device.unified': '使用这台电脑的内存',
   'device.why.chosen': '你选择了{{device}}。',
   'device.why.fastest': '预计{{device}}最快，并且放得下。',
+  'device.why.measured': '在这些显卡之间分配它的几种方式里，实测这一种更快。',
   'device.why.no_gpu': '没有可用的显卡。',
   'device.why.too_small': '没有一块显卡放得下，因此会在处理器上运行。',
   'device.why.required': '你的设置要求使用显卡。',

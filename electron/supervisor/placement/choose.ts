@@ -14,6 +14,7 @@ import {
 import { devicesOf } from './mesh';
 import { placements, preferred } from './place';
 import { sizesOf, total } from './sizes';
+import { fasterOf, rivalsOf, type Rates } from './trial';
 import type { PlaceDevice, Placement } from './types';
 
 /** 'auto', 'cpu', or the id of a graphics device. */
@@ -30,17 +31,21 @@ export interface Rooms {
 }
 
 /** Why it is loaded there, or nowhere. `placement`: where several devices share it; `room` is then that of the first. */
-export type Why = 'chosen' | 'fastest' | 'no_gpu' | 'too_small' | 'required';
-export type Choice = { room: Room; why: Why; placement?: Placement } | { refused: 'missing' | 'required' };
+export type Why = 'chosen' | 'fastest' | 'measured' | 'no_gpu' | 'too_small' | 'required';
+/** `rivals`: other ways for the devices of `placement`, as they are expected to be. */
+export type Choice =
+  { room: Room; why: Why; placement?: Placement; rivals?: Placement[] } | { refused: 'missing' | 'required' };
 
 /** For which conversation, and what is known of the model on each device ('cpu' among them). */
 interface How {
   context: number;
   kvType: KvType;
   seen(device: string): Experience;
+  /** Measured at a load of it onto these devices, in this way (devicesOf). */
+  rates(devices: string): Rates | undefined;
 }
 
-const USUAL: How = { context: LEAST_CONTEXT, kvType: 'f16', seen: () => ({}) };
+const USUAL: How = { context: LEAST_CONTEXT, kvType: 'f16', seen: () => ({}), rates: () => undefined };
 
 /** Bytes a second where nothing was measured: guesses by the kind of device. */
 const ASSUMED = { cpu: 20e9, discrete: 300e9, virtual: 100e9, other: 100e9 };
@@ -83,10 +88,16 @@ export function chooseRoom(plan: MemoryPlan, rooms: Rooms, wish: DeviceWish, how
   const gpus = rooms.gpus.filter(({ gpu }) => gpu && isOffered(gpu));
   if (gpus.length === 0) return wish.gpuRequired ? { refused: 'required' } : { room: ram, why: 'no_gpu' };
   const all = ways(plan, { ram, gpus }, known);
-  const best = preferred(wish.gpuRequired ? all.filter(isOnCards) : all);
-  if (best && wish.gpuRequired) return { ...whereOf(best, { ram, gpus }), why: 'required' };
-  if (best && all.some(({ shares }) => shares.some(({ kind }) => kind === 'gpu')))
-    return { ...whereOf(best, { ram, gpus }), why: 'fastest' };
+  const first = preferred(wish.gpuRequired ? all.filter(isOnCards) : all);
+  const rivals = first ? rivalsOf(first, all) : [];
+  const ratesOf = (placement: Placement) => known.rates(devicesOf(placement));
+  const best = (first && fasterOf(first, rivals, ratesOf)) ?? first;
+  if (best && (wish.gpuRequired || all.some(({ shares }) => shares.some(({ kind }) => kind === 'gpu')))) {
+    const others = rivalsOf(best, all);
+    const compared = others.length > 0 && [best, ...others].every(ratesOf);
+    const why = wish.gpuRequired ? 'required' : compared ? 'measured' : 'fastest';
+    return { ...whereOf(best, { ram, gpus }), why, ...(others.length > 0 && { rivals: others }) };
+  }
   if (!wish.gpuRequired) return { room: ram, why: 'too_small' };
   // Nowhere: what is lacking on the largest is what is told.
   return { room: gpus.reduce((one, two) => (usableBytes(two) > usableBytes(one) ? two : one)), why: 'required' };
@@ -138,10 +149,13 @@ export function roomTogether(placement: Placement, rooms: readonly Room[], plan:
 }
 
 /** How it could be loaded, the fastest first: as measured where it was loaded so before, else as expected. */
-function ways(plan: MemoryPlan, { ram, gpus }: Rooms, { context, kvType, seen }: How): Placement[] {
+function ways(plan: MemoryPlan, { ram, gpus }: Rooms, { context, kvType, seen, rates }: How): Placement[] {
   const devices = { cpu: placeDevice(ram, ram), gpus: gpus.map((room) => placeDevice(room, ram)) };
   return placements(sizesOf(plan, context, kvType), devices)
     .filter(({ runs }) => runs)
-    .map((placement) => ({ ...placement, decodeTps: seen(devicesOf(placement)).decodeTps ?? placement.decodeTps }))
+    .map((placement) => {
+      const { decodeTps } = seen(devicesOf(placement));
+      return { ...placement, ...(decodeTps && { decodeTps }), ...rates(devicesOf(placement)) };
+    })
     .sort((one, two) => two.decodeTps - one.decodeTps);
 }

@@ -91,6 +91,32 @@ describe('the device of a load', () => {
     expect(whole && fitOf(large, { context: 8192, kvType: 'f16' }, whole, whole)).toMatchObject({ verdict: 'fits' });
   });
 
+  it('keeps of two ways to share it the one that was measured to be faster, and says so', () => {
+    const [large] = MODELS as [(typeof MODELS)[number]];
+    const gpus = [card('a', 9), card('b', 9)];
+    const speeds = (layers: number, tensor: number) => (devices: string) => {
+      const decodeTps = devices === 'layer_split a b' ? layers : devices === 'tensor_parallel a b' ? tensor : 0;
+      return decodeTps > 0 ? { decodeTps, prefillTps: 10 * decodeTps } : undefined;
+    };
+    const of = (layers: number, tensor: number) => {
+      const choice = chooseRoom(
+        large,
+        { ram: ram(), gpus },
+        { device: 'auto', gpuRequired: false },
+        {
+          context: 8192,
+          rates: speeds(layers, tensor),
+        },
+      );
+      if (!('room' in choice) || !choice.placement) return 'one device';
+      const { placement, why, rivals = [] } = choice;
+      return `${placement.kind} ${Math.round(placement.decodeTps)} ${why}, ${rivals.map(({ kind }) => kind).join(' ')}`;
+    };
+    expect(of(0, 0)).toMatch(/^tensor_parallel \d+ fastest, layer_split$/);
+    expect(of(300, 200)).toBe('layer_split 300 measured, tensor_parallel');
+    expect(of(200, 300)).toBe('tensor_parallel 300 measured, layer_split');
+  });
+
   it('follows what was measured rather than what is expected', () => {
     expect(chosen([card('a', 8)], auto, 4, { a: 3, cpu: 9 })).toBe('cpu, fastest');
     expect(chosen([card('a', 20, 'integrated')], auto, 4, { a: 30, cpu: 9 })).toBe('a, fastest');

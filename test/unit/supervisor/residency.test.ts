@@ -4,7 +4,7 @@ import { HearthError, type ErrorCode } from '../../../electron/contract/errors';
 import type { Loaded, Stats } from '../../../electron/contract/runtime';
 import type { SeenGpu } from '../../../electron/supervisor/gpus';
 import type { Where } from '../../../electron/supervisor/terms';
-import type { Knowledge } from '../../../electron/supervisor/knowledge';
+import type { Knowledge, Trial } from '../../../electron/supervisor/knowledge';
 import type { HostState, ModelHost } from '../../../electron/supervisor/model-host';
 import { Residency } from '../../../electron/supervisor/residency';
 import type { Resident } from '../../../electron/supervisor/resident';
@@ -45,8 +45,13 @@ class FakeHost implements ModelHost {
   }
   take = () => void (this.running += 1);
   cancel = () => undefined;
-  call = async (): Promise<never> => {
-    throw new HearthError('internal', 'not scripted');
+  /** What a measurement of it gives, by the way that its devices share it. */
+  rates: Record<string, number> = {};
+  call = async (method: string): Promise<never> => {
+    const { split = '' } = (this.load.mesh ?? {}) as { split?: string };
+    const decodeTps = this.rates[split];
+    if (method !== 'bench' || decodeTps === undefined) throw new HearthError('internal', 'not scripted');
+    return { decodeTps, prefillTps: 10 * decodeTps } as never;
   };
   stats = async () => ({ rssAnonBytes: 0, cacheMisses: {} }) as unknown as Stats;
   grant = (bytes: number) => void this.grants.push(bytes);
@@ -63,12 +68,14 @@ interface SetUp {
   gpu?: SeenGpu;
   where?: Where;
   mayLeave?: boolean;
+  rates?: Record<string, number>;
 }
 
 /** Models are called by a letter and their gigabytes: a4. Two of 4 do not fit into the 7 that there are. */
-function setUp({ budget = 7, auto = true, gpu, where, mayLeave = true }: SetUp = {}) {
+function setUp({ budget = 7, auto = true, gpu, where, mayLeave = true, rates = {} }: SetUp = {}) {
   const hosts: FakeHost[] = [];
   const failures: string[] = [];
+  const trials: Trial[] = [];
   const knowledge = {
     plan: async (path: string) => {
       if (path === 'damaged') throw new HearthError('bad_file', 'The file is damaged.');
@@ -80,6 +87,8 @@ function setUp({ budget = 7, auto = true, gpu, where, mayLeave = true }: SetUp =
     see: () => undefined,
     remember: async () => undefined,
     loadedOn: async () => undefined,
+    trials: async () => trials,
+    tried: async (_plan: unknown, trial: Trial) => void trials.push(trial),
   } as unknown as Knowledge;
   const residency: Residency = new Residency({
     knowledge,
@@ -97,6 +106,7 @@ function setUp({ budget = 7, auto = true, gpu, where, mayLeave = true }: SetUp =
     mayLeaveDevice: () => mayLeave,
     createHost: (ref, { load }) => {
       const host = new FakeHost(ref, load, () => residency.changed());
+      host.rates = rates;
       hosts.push(host);
       if (auto) host.up();
       return host;
@@ -506,6 +516,56 @@ describe('a model on a card', () => {
     await settle();
     expect(alive()).toEqual(['b4']);
   });
+
+  it.each([
+    ['the second way, where it is faster', { layers: 10, tensor: 12 }, ['layers', 'tensor'], 'tensor'],
+    [
+      'the first one again, where that was faster',
+      { layers: 12, tensor: 10 },
+      ['layers', 'tensor', 'layers'],
+      'layers',
+    ],
+    ['the first one, where nothing could be measured', {}, ['layers'], 'layers'],
+  ] as [string, Record<string, number>, string[], string][])(
+    'shared by two cards is measured in both ways, once, and keeps %s',
+    async (_, rates, loads, kept) => {
+      const part = (device: string) => ({
+        ...{ device, name: device, kind: 'gpu' as const, layers: 1, fraction: 0.5, experts: 0 },
+        ...{ weightBytes: 2 * GB, kvBytes: 0, scratchBytes: 0 },
+      });
+      const way = (kind: 'layer_split' | 'tensor_parallel', decodeTps: number) => ({
+        ...{
+          kind,
+          runs: true,
+          shares: [part('vulkan:1'), part('vulkan:2')],
+          decodeTps,
+          prefillTps: 100,
+          spareBytes: 0,
+        },
+      });
+      const gpus = [card, { ...card, id: 'vulkan:2' }];
+      const division = { placement: way('layer_split', 11), gpus, rivals: [way('tensor_parallel', 10)] };
+      const { residency, hosts, alive } = setUp({ where: { gpu: card, division }, rates });
+      const asked = request(residency, 'a4');
+      await settle();
+      await settle();
+      expect(hosts.map(({ load }) => (load.mesh as { split: string }).split)).toEqual(loads);
+      expect([asked.state, alive()]).toEqual(['running', ['a4']]);
+      expect((asked.host?.load.mesh as { split: string }).split).toBe(kept);
+      await residency.unload(ref('a4'));
+      const before = hosts.length;
+      request(residency, 'a4');
+      await settle();
+      // What was measured is known: it comes as it is kept, by way of the wish that this test always has.
+      expect(
+        hosts
+          .slice(before)
+          .map(({ load }) => (load.mesh as { split: string }).split)
+          .at(-1),
+      ).toBe(kept);
+      if (kept === 'layers') expect(hosts).toHaveLength(before + 1);
+    },
+  );
 
   it('too small for it is said with the memory of the card', async () => {
     const { residency, failures } = setUp({ budget: 100, gpu: card });
