@@ -67,7 +67,10 @@ class StepDevice {
   /// positions not yet committed too.
   virtual std::unique_ptr<Ticket> submit(const OpList& ops, const StepInputs& inputs, const std::atomic<bool>* abandon) = 0;
 
-  /// Copies rows [first, first + rows) of a buffer out. Only after the ticket that wrote it.
+  /// Whether rows of logits are far from the host, so that a TopLogits behind them is worth its time; else they are where it reads.
+  virtual bool far_logits() const { return false; }
+
+  /// Copies rows [first, first + rows) of a buffer out. Only after the ticket that wrote it, and one at a time, from any thread.
   virtual void read(Buffer buffer, uint32_t first, uint32_t rows, float* out) = 0;
 
   virtual uint64_t scratch_bytes() const = 0;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "backend/resources.h"
+#include "backend/top_logits.h"
 
 namespace hearth {
 namespace {
@@ -140,6 +141,11 @@ class Checker {
     const Matrix& m = weight(o.w, data(o.x).cols);
     need(data(o.out).cols == m.rows, "wrong width of the logits");
     return write(o.out, read(o.x), m.rows);
+  }
+  OpRows one(const TopLogits& o) {
+    const TopLayout layout{data(o.logits).cols, o.k};
+    need(o.k >= 1 && o.k <= most_top && data(o.out).cols == layout.cols(), "wrong width of what is kept of logits");
+    return write(o.out, read(o.logits), layout.cols());
   }
   OpRows one(const Clear& o) { return write(o.x, {in_.rows(), false}, data(o.x).cols); }
   OpRows one(const AllReduce& o) { return between(o.x); }

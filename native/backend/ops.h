@@ -75,6 +75,11 @@ struct SelectRows { Buffer x; Buffer out; };
 /// logits = W.x
 struct Logits { Buffer x; WeightRef w; Buffer out; };
 
+/// Of each row of logits the k best by (value desc, index asc), and for each part of it the largest and the sum of exp(logit - largest), in
+/// an order that depends on the row alone. top_logits.h has the layout. Fewer than k tokens: the rest is token -1. A part with a value that
+/// is not finite has a sum that is NaN; which tokens are kept then is nobody's business. All zeros: the device says nothing of this row.
+struct TopLogits { Buffer logits; uint32_t k; Buffer out; };
+
 /// x = 0: what a rank adds to is a part of a sum whose rest lies elsewhere.
 struct Clear { Buffer x; };
 
@@ -92,7 +97,7 @@ struct ShareRoutes { Buffer routes; };
 struct OnRank { uint32_t rank; };
 
 using Op = std::variant<Embed, Norm, QkvRopeStore, Attention, LinearResidual, Router, GateUp, ExpertsGateUp, ExpertsDown,
-                        SelectRows, Logits, Clear, AllReduce, Send, Recv, ShareRoutes, OnRank>;
+                        SelectRows, Logits, TopLogits, Clear, AllReduce, Send, Recv, ShareRoutes, OnRank>;
 using OpList = std::vector<Op>;
 
 /// One thing that an op touches: an activation buffer, or the KV of one layer.

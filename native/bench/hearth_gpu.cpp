@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "backend/synthetic_weights.h"
+#include "backend/top_logits.h"
 #include "backend/vulkan/vulkan.h"
 #include "hearth/error.h"
 #include "model/transformer.h"
@@ -184,13 +185,21 @@ class Model {
     blocks_each_ = (s.prompt + 1024) / block;
     backend_->resize_kv(2 * most_batch * blocks_each_);
     ops_ = transformer_->record(StepTail::logits);
+    best_ops_ = transformer_->record(StepTail::top_logits);
   }
   Backend& backend() { return *backend_; }
   const Weights& weights() const { return weights_; }
+  /// Bytes that come back to the host for each sequence of a step, so that its next token can be chosen.
+  uint64_t read_for_a_row() const { return read_for_a_row_; }
   double step(const std::vector<Rows>& parts) {
     const StepInputs in = inputs_of(parts, blocks_each_, shape_.vocabulary);
     const Clock::time_point begin = Clock::now();
-    backend_->submit(ops_, in, nullptr)->wait();
+    const bool best = backend_->far_logits();
+    backend_->submit(best ? best_ops_ : ops_, in, nullptr)->wait();
+    const uint32_t cols = best ? TopLayout{shape_.vocabulary, most_top}.cols() : shape_.vocabulary;
+    result_.resize(parts.size() * cols);
+    backend_->read(best ? transformer_->top_logits() : transformer_->logits(), 0, static_cast<uint32_t>(parts.size()), result_.data());
+    read_for_a_row_ = cols * sizeof(float);
     return seconds_since(begin);
   }
   /// Tokens a second of `sequences` at once, from the end of a prompt on.
@@ -213,7 +222,9 @@ class Model {
   ModelSpec spec_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Transformer> transformer_;
-  OpList ops_;
+  OpList ops_, best_ops_;
+  std::vector<float> result_;
+  uint64_t read_for_a_row_ = 0;
   uint32_t blocks_each_ = 0;
 };
 
@@ -236,7 +247,7 @@ Figures run(const Shape& shape, const Options& options, const VulkanRates& rates
   tell("prefill", "\"tokens_per_s\":" + number(f.prefill) + ",\"of_matrix_rate\":" + number(f.matrix));
   f.decode = model.decode(1, options.seconds);
   f.bandwidth = f.decode * model.weights().read_for_a_token() / rates.copy;
-  tell("decode", "\"tokens_per_s\":" + number(f.decode) + ",\"of_copy_bandwidth\":" + number(f.bandwidth));
+  tell("decode", "\"tokens_per_s\":" + number(f.decode) + ",\"of_copy_bandwidth\":" + number(f.bandwidth) + ",\"read_bytes_a_token\":" + number(double(model.read_for_a_row())));
   f.batch = model.decode(most_batch, options.seconds);
   tell("batch of 8", "\"tokens_per_s\":" + number(f.batch));
   return f;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/shortlist_sampler.h"
 #include "hearth/device_error.h"
 
 namespace hearth {
@@ -80,6 +81,10 @@ uint32_t LiveRequest::draft_room() const {
   return room;
 }
 
+bool LiveRequest::wants_whole_rows() const {
+  return paused_ || !mask.empty() || scores_prompt() || wants_whole_row(request.sampling, most_top);
+}
+
 Event LiveRequest::event(Event::Kind kind) const {
   Event e;
   e.id = request.id;
@@ -116,7 +121,7 @@ void LiveRequest::progressed(std::vector<SerialEvent>& events) {
 }
 
 void LiveRequest::score_prompt(uint32_t position, const float* logits, uint32_t vocabulary) {
-  if (!scores_prompt() || position != prompt_scored_) return;
+  if (!scores_prompt_at(position)) return;
   const TokenId token = tokens[position + 1];
   Sampled scored = score(logits, vocabulary, token, static_cast<uint32_t>(std::max(request.sampling.logprobs, 0)));
   prompt_logprobs_.push_back({token, *scored.logprob});

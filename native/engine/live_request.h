@@ -47,6 +47,9 @@ class LiveRequest {
   void guide(const Guide& guide, std::vector<SerialEvent>& events);
   /// `rows` more positions are committed: prefill progress.
   void progressed(std::vector<SerialEvent>& events);
+  /// Whether its next rows of logits are looked at as a whole, whatever is best of them.
+  bool wants_whole_rows() const;
+  bool scores_prompt_at(uint32_t position) const { return scores_prompt() && position == prompt_scored_; }
   /// Scores prompt token `position + 1` with the logits of the row at `position`, where that is asked for.
   void score_prompt(uint32_t position, const float* logits, uint32_t vocabulary);
   /// The sampled token that follows all tokens so far.

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "backend/top_logits.h"
 #include "backend/vulkan/vulkan.h"
 #include "engine/devices.h"
 #include "hearth/error.h"
@@ -147,22 +148,27 @@ std::string PlacedModel::layout() const {
 }
 
 void PlacedModel::load(TransformerLimits limits, const Transformer::Progress& progress) {
-  std::vector<JoinedPart> logits;
+  std::vector<JoinedPart> logits, top;
   for (size_t r = 0; r < ranks_.size(); ++r) {
     Rank& rank = ranks_[r];
     const auto part = [&](double of_rank) { progress((double(r) + of_rank) / double(ranks_.size())); };
     rank.transformer = std::make_unique<Transformer>(file_.spec, file_.weights, rank.part, *rank.backend, limits, part);
-    if (rank.part.ends) logits.push_back({static_cast<uint32_t>(r), rank.transformer->logits(), rank.transformer->logits_cols()});
+    if (!rank.part.ends) continue;
+    const uint32_t cols = rank.transformer->logits_cols(), id = static_cast<uint32_t>(r);
+    logits.push_back({id, rank.transformer->logits(), cols});
+    top.push_back({id, rank.transformer->top_logits(), TopLayout{cols, most_top}.cols()});
+    if (!hands_over_ || shares_.empty()) shares_.push_back(cols);  // there a row comes from the one or the other
   }
   if (!mesh_) ranks_[0].backend->set_kv_shape(ranks_[0].kv);
   if (mesh_ && ranks_[0].part.divided) mesh_->plan_sums(uint64_t(limits.rows) * file_.spec.hidden * sizeof(float));
   const bool in_a_row = std::ranges::any_of(ranks_, [](const Rank& rank) { return rank.part.after.has_value(); });
   if (in_a_row || hands_over_) mesh_->pipeline(record(StepTail::kv_only));
   logits_ = mesh_ ? mesh_->join(std::move(logits)) : logits[0].buffer;
+  top_logits_ = mesh_ ? mesh_->join(std::move(top)) : top[0].buffer;
 }
 
 StepLists PlacedModel::lists() const {
-  return {record(StepTail::logits), record(StepTail::kv_only), logits_};
+  return {record(StepTail::logits), record(StepTail::kv_only), logits_, record(StepTail::top_logits), top_logits_, shares_};
 }
 
 OpList PlacedModel::record(StepTail tail) const {

@@ -61,7 +61,8 @@ class PlacedModel {
   std::vector<Rank> ranks_;
   bool hands_over_ = false;
   std::unique_ptr<Mesh> mesh_;  // none where there is one rank
-  Buffer logits_;
+  Buffer logits_, top_logits_;
+  std::vector<uint32_t> shares_;  // of the vocabulary, by the ranks that have some
 };
 
 }  // namespace hearth

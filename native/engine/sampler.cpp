@@ -2,10 +2,10 @@
 #include "engine/sampler.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
+#include "engine/draw.h"
 #include "engine/fast_math.h"
 #include "engine/philox.h"
 #include "hearth/error.h"
@@ -13,8 +13,6 @@
 namespace hearth {
 namespace {
 
-/// Below it the division overflows; the most likely token is what the limit gives.
-constexpr float least_temperature = 1e-6f;
 constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 constexpr float largest_float = std::numeric_limits<float>::max();
 
@@ -75,20 +73,6 @@ uint32_t argmax(const std::vector<float>& values) {
   return static_cast<uint32_t>(std::find(values.begin(), values.end(), largest) - values.begin());
 }
 
-/// Orders token ids by (value descending, id ascending): one order, whatever the algorithm that uses it.
-struct MoreLikely {
-  const float* values;
-  bool operator()(uint32_t a, uint32_t b) const {
-    return values[a] != values[b] ? values[a] > values[b] : a < b;
-  }
-};
-
-/// How far below the most likely token a value is, in nats, as a bucket of one eighth; the last bucket is the rest.
-constexpr size_t buckets = 256;
-size_t bucket_of(float value, float largest, float scale) {
-  return static_cast<size_t>(std::min((largest - value) * scale * 8.0f, float(buckets - 1)));
-}
-
 /// The k most likely tokens in the order of their ids. A heap whose least is in front: few tokens get past it.
 void keep_top_k(const std::vector<float>& values, uint32_t k, std::vector<uint32_t>& candidates) {
   const MoreLikely order{values.data()};
@@ -105,33 +89,6 @@ void keep_top_k(const std::vector<float>& values, uint32_t k, std::vector<uint32
     if (candidates.size() == k) least = values[candidates.front()];
   }
   std::sort(candidates.begin(), candidates.end());
-}
-
-/// Keeps the most likely tokens that together hold `wanted` of the weight; the token that crosses the line stays.
-/// Whole buckets are summed first, so that only the tokens of the bucket with the line in it are ever sorted.
-void keep_top_p(SamplerScratch& scratch, double wanted, float scale, float largest) {
-  const std::vector<float>& values = scratch.values;
-  std::vector<uint32_t>& candidates = scratch.candidates;
-  std::array<double, buckets> mass{};
-  for (uint32_t t : candidates) mass[bucket_of(values[t], largest, scale)] += scratch.all_weights[t];
-  double sum = 0.0;
-  size_t line = 0;
-  while (line + 1 < buckets && sum + mass[line] < wanted) sum += mass[line++];
-
-  std::vector<uint32_t> at_line;
-  for (uint32_t t : candidates) {
-    if (bucket_of(values[t], largest, scale) == line) at_line.push_back(t);
-  }
-  std::sort(at_line.begin(), at_line.end(), MoreLikely{values.data()});
-  size_t kept = 0;
-  while (kept < at_line.size() && sum < wanted) sum += scratch.all_weights[at_line[kept++]];
-  at_line.resize(kept);
-
-  std::sort(at_line.begin(), at_line.end());
-  std::erase_if(candidates, [&](uint32_t t) {
-    const size_t bucket = bucket_of(values[t], largest, scale);
-    return bucket > line || (bucket == line && !std::binary_search(at_line.begin(), at_line.end(), t));
-  });
 }
 
 /// Which tokens remain after top-k, top-p and min-p; `weights` beside them, relative to the most likely one's 1.
@@ -152,38 +109,7 @@ void filter(const Sampling& s, float largest, SamplerScratch& scratch) {
     }
   }
   if (s.top_p < 1.0f) keep_top_p(scratch, s.top_p * total, 1.0f / s.temperature, largest);
-  scratch.weights.clear();
-  size_t kept = 0;
-  for (uint32_t t : candidates) {
-    if (all[t] < s.min_p) continue;
-    candidates[kept++] = t;
-    scratch.weights.push_back(all[t]);
-  }
-  candidates.resize(kept);
-}
-
-/// The index where the running sum of weights passes `uniform` of their total. Blocks are summed first.
-size_t draw(const std::vector<float>& weights, double uniform) {
-  constexpr size_t block = 512;
-  const auto sum_of = [&](size_t begin) { return sum_in_lanes(&weights[begin], std::min(block, weights.size() - begin)); };
-  double total = 0.0;
-  for (size_t begin = 0; begin < weights.size(); begin += block) total += sum_of(begin);
-  const double target = uniform * total;
-  double sum = 0.0;
-  size_t begin = 0;
-  for (; begin + block < weights.size(); begin += block) {
-    const double with = sum + sum_of(begin);
-    if (with > target) break;
-    sum = with;
-  }
-  for (size_t i = begin; i < weights.size(); ++i) {
-    sum += weights[i];
-    if (weights[i] > 0.0f && sum > target) return i;
-  }
-  // The sums differ in their last bits: the last token that is possible at all.
-  size_t last = weights.size() - 1;
-  while (last > 0 && weights[last] <= 0.0f) --last;
-  return last;
+  keep_min_p(scratch, s.min_p);
 }
 
 /// From adjusted values to a token, by chance.

@@ -295,7 +295,8 @@ std::optional<double> StepLoop::compute(const std::vector<PlannedRows>& rows) {
     }
     request.running = true;
     request.drafts = request.lookup.propose(request.tokens, each.drafts);
-    step.push_back({&request.tokens, &request.kv, each.first, each.rows, each.outputs, &request.drafts, request.prompt_size});
+    step.push_back({&request.tokens, &request.kv, each.first, each.rows, each.outputs, &request.drafts, request.prompt_size,
+                    request.wants_whole_rows()});
     serials.push_back(each.id);
   }
   const auto begin = std::chrono::steady_clock::now();
@@ -367,6 +368,7 @@ void StepLoop::publish() {
     stats_.disk_cache_bytes = mover_.disk_bytes();
     stats_.scratch_bytes = device_.scratch_bytes();
     stats_.device_bytes = device_.device_bytes();
+    stats_.logits_bytes = runner_.bytes_read();
     stats_.prefill_tps = prefill_rate_.per_second();
     stats_.decode_tps = decode_rate_.per_second();
   }

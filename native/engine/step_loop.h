@@ -67,7 +67,8 @@ class StepLoop {
   void absorb(const std::vector<PlannedRows>& rows);
   void read_outputs(LiveRequest& live, const PlannedRows& rows, uint32_t first_output, std::vector<SerialEvent>& events,
                     SamplerScratch& scratch) const;
-  void draw(LiveRequest& live, const float* logits, std::vector<SerialEvent>& events, SamplerScratch& scratch) const;
+  void draw(LiveRequest& live, uint32_t row, std::vector<SerialEvent>& events, SamplerScratch& scratch) const;
+  SampleInput input_of(const LiveRequest& live) const;
   void draw_held(LiveRequest& live);
   void settle_drafts(LiveRequest& live, const PlannedRows& rows);
   void measure(const std::vector<PlannedRows>& rows, double seconds);

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "engine/shortlist_sampler.h"
 #include "engine/step_loop.h"
 #include "hearth/error.h"
 
@@ -36,35 +37,47 @@ void StepLoop::absorb(const std::vector<PlannedRows>& rows) {
 void StepLoop::read_outputs(LiveRequest& live, const PlannedRows& rows, uint32_t first_output,
                             std::vector<SerialEvent>& events, SamplerScratch& scratch) const {
   const uint32_t end = rows.first + rows.rows;
-  const auto logits = [&](uint32_t position) { return runner_.logits(first_output + position - (end - rows.outputs)); };
-  for (uint32_t p = end - rows.outputs; p < end - rows.drafts; ++p) live.score_prompt(p, logits(p), options_.vocabulary);
+  const auto row = [&](uint32_t position) { return first_output + position - (end - rows.outputs); };
+  for (uint32_t p = end - rows.outputs; p < end - rows.drafts; ++p) {
+    if (live.scores_prompt_at(p)) live.score_prompt(p, runner_.logits(row(p)), options_.vocabulary);
+  }
   live.progressed(events);
   uint32_t p = end - rows.drafts - 1;
   if (rows.outputs == 0 || p + 1 != live.tokens.size()) return;
-  if (live.paused()) return live.hold(logits(p), options_.vocabulary);
-  draw(live, logits(p), events, scratch);
+  if (live.paused()) return live.hold(runner_.logits(row(p)), options_.vocabulary);
+  draw(live, row(p), events, scratch);
   for (uint32_t i = 0; i < rows.drafts && !live.ended() && !live.paused() && live.tokens.back() == live.drafts[i]; ++i) {
-    draw(live, logits(++p), events, scratch);
+    draw(live, row(++p), events, scratch);
   }
 }
 
-void StepLoop::draw(LiveRequest& live, const float* logits, std::vector<SerialEvent>& events, SamplerScratch& scratch) const {
+/// By the best of a row where they prove what the whole row would give, else by the whole row.
+void StepLoop::draw(LiveRequest& live, uint32_t row, std::vector<SerialEvent>& events, SamplerScratch& scratch) const {
+  SampleInput input = input_of(live);
+  const Shortlist* best = runner_.shortlist(row);
+  if (const auto sampled = best ? sample_shortlist(*best, input, scratch) : std::nullopt) return live.take(*sampled, events);
+  input.logits = runner_.logits(row);
+  live.take(sample(input, scratch), events);
+}
+
+SampleInput StepLoop::input_of(const LiveRequest& live) const {
   SampleInput input;
-  input.logits = logits;
   input.vocabulary = options_.vocabulary;
   input.sampling = &live.request.sampling;
   input.seen = &live.seen;
   input.banned = &live.request.banned_tokens;
   input.mask = &live.mask;
   input.position = live.tokens.size();
-  live.take(sample(input, scratch), events);
+  return input;
 }
 
 /// The mask of a row that was computed earlier has come.
 void StepLoop::draw_held(LiveRequest& live) {
   const std::vector<float> logits = std::exchange(live.held, {});
   try {
-    draw(live, logits.data(), events_, scratch_[0]);
+    SampleInput input = input_of(live);
+    input.logits = logits.data();
+    live.take(sample(input, scratch_[0]), events_);
   } catch (const Error& error) {
     live.fail(error, events_);
   }

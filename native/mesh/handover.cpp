@@ -24,6 +24,8 @@ class Handover final : public MeshOfRanks {
     for (size_t r : {reader, writer}) copies_[r].resize(block_bytes(r));
   }
 
+  bool far_logits() const override { return any_far(joined_); }
+
   /// As the rank that reads has them.
   uint64_t kv_copy_bytes() const override { return block_bytes(reader); }
   void read_kv_block(uint32_t block, std::byte* out) override { backend(reader).read_kv_block(block, out); }

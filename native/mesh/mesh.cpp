@@ -29,6 +29,7 @@ class MeshOfThreads final : public MeshOfRanks {
     for (std::thread& thread : threads_) thread.join();
   }
 
+  bool far_logits() const override { return any_far(joined_); }
   uint64_t kv_copy_bytes() const override { return kv_block_bytes(); }
   void read_kv_block(uint32_t block, std::byte* out) override {
     for (size_t r = 0; r < ranks(); out += block_bytes(r++)) {

@@ -55,6 +55,12 @@ std::vector<std::string> MeshOfRanks::notes() const {
   return notes;
 }
 
+bool MeshOfRanks::any_far(const std::vector<std::vector<JoinedPart>>& joined) const {
+  return std::ranges::any_of(joined, [this](const std::vector<JoinedPart>& parts) {
+    return std::ranges::any_of(parts, [this](const JoinedPart& part) { return ranks_[part.rank].backend->far_logits(); });
+  });
+}
+
 uint64_t MeshOfRanks::kv_block_bytes() const { return std::accumulate(block_bytes_.begin(), block_bytes_.end(), uint64_t(0)); }
 
 void MeshOfRanks::resize_kv(uint32_t blocks) {

@@ -33,6 +33,8 @@ class MeshOfRanks : public Mesh {
   Backend& backend(size_t rank) { return *ranks_[rank].backend; }
   const KvShape& kv_shape(size_t rank) const { return ranks_[rank].kv; }
   size_t ranks() const { return ranks_.size(); }
+  /// Whether a rank that has some of what is joined is far from the host.
+  bool any_far(const std::vector<std::vector<JoinedPart>>& joined) const;
   /// 0: this rank keeps no keys and values.
   uint64_t block_bytes(size_t rank) const { return block_bytes_[rank]; }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "backend/top_logits.h"
+
 namespace hearth {
 namespace {
 
@@ -50,6 +52,7 @@ void Transformer::add_buffers(const TransformerLimits& limits) {
   selected_ = backend_.add_buffer("selected", spec_.hidden, limits.output_rows);
   final_ = backend_.add_buffer("final", spec_.hidden, limits.output_rows);
   logits_ = backend_.add_buffer("logits", spec_.vocabulary, limits.output_rows);
+  top_logits_ = backend_.add_buffer("top_logits", TopLayout{spec_.vocabulary, most_top}.cols(), limits.output_rows);
 }
 
 Transformer::Layer Transformer::bind(size_t i, const LayerWeights& w, uint32_t rows) {
@@ -131,7 +134,8 @@ OpList Transformer::record(StepTail tail) const {
     else serve(ops, i);
   }
   if (part_.after) ops.push_back(Send{residual_, *part_.after});
-  if (tail == StepTail::logits) end(ops);
+  if (tail != StepTail::kv_only) end(ops);
+  if (tail == StepTail::top_logits && part_.ends) ops.push_back(TopLogits{logits_, most_top, top_logits_});
   return ops;
 }
 

@@ -11,8 +11,8 @@
 
 namespace hearth {
 
-/// What a step is for: logits of StepInputs::output_rows, or KV alone (a chunk of a prompt that goes on).
-enum class StepTail { logits, kv_only };
+/// What a step is for: logits of StepInputs::output_rows, these and the best of them, or KV alone (a chunk of a prompt that goes on).
+enum class StepTail { logits, top_logits, kv_only };
 
 struct TransformerLimits {
   uint32_t rows = 0;         // most rows of a step
@@ -40,6 +40,8 @@ class Transformer {
   /// [output rows, vocabulary], after a step with StepTail::logits; of a part that ends, its columns of them.
   Buffer logits() const { return logits_; }
   uint32_t logits_cols() const { return spec_.vocabulary; }
+  /// The best `most_top` of them, after a step with StepTail::top_logits.
+  Buffer top_logits() const { return top_logits_; }
   /// The router's choice of a layer in the last step, for tests and statistics.
   Buffer routes(uint32_t layer) const { return layers_.at(layer).routes; }
 
@@ -83,7 +85,7 @@ class Transformer {
   std::vector<Layer> layers_;
   WeightRef embedding_, output_;
   VectorRef output_norm_;
-  Buffer residual_, normed_, query_, attended_, selected_, final_, logits_;
+  Buffer residual_, normed_, query_, attended_, selected_, final_, logits_, top_logits_;
 };
 
 }  // namespace hearth

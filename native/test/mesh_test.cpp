@@ -6,9 +6,11 @@
 
 #include <chrono>
 #include <cstring>
+#include <numeric>
 #include <thread>
 
 #include "backend/kv_form.h"
+#include "backend/top_logits.h"
 #include "cache/block_pool.h"
 #include "cache/sequence_kv.h"
 #include "engine/placed_model.h"
@@ -122,6 +124,23 @@ class Placed {
 
   /// Of what comes, positions from here on are written and not read.
   void prompt_ends(uint32_t at) { prompt_ = at; }
+
+  /// The best logits of the last row of `tokens`, as a step leaves them, and all of them.
+  std::pair<Shortlist, Floats> best(const std::vector<int32_t>& tokens) {
+    const StepLists lists = model_.lists();
+    text_ = tokens;
+    EXPECT_TRUE(kv_.begin(pool_, static_cast<uint32_t>(tokens.size())));
+    const StepInputs inputs = make_step_inputs({{&text_, &kv_, 0, static_cast<uint32_t>(tokens.size()), 1}}, static_cast<uint32_t>(file_.spec.groups.size()));
+    EXPECT_TRUE(model_.device().submit(lists.with_top_logits, inputs, nullptr)->wait());
+    uint32_t cols = 0;
+    for (uint32_t share : lists.shares) cols += TopLayout{share, most_top}.cols();
+    Floats row(cols), logits(file_.spec.vocabulary);
+    model_.device().read(lists.top_logits, 0, 1, row.data());
+    model_.device().read(lists.logits, 0, 1, logits.data());
+    take_back(tokens.size());
+    EXPECT_TRUE(text_.empty());
+    return {read_shortlist(row.data(), lists.shares, most_top), logits};
+  }
   StepDevice& device() { return model_.device(); }
 
  private:
@@ -217,6 +236,22 @@ TEST_P(MeshDivision, IsTheModelThatOneRankIs) {
   const double worst = worst_logit(logits_of(run), reference_logits());
   RecordProperty("worst_logit", std::to_string(worst));
   EXPECT_LE(worst, logit_tolerance);
+}
+
+void expect_best(Placed& run) {
+  const auto [list, logits] = run.best({prompt.begin(), prompt.begin() + 20});
+  std::vector<int32_t> order(logits.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return logits[size_t(a)] > logits[size_t(b)]; });
+  order.resize(std::min<size_t>(order.size(), most_top));
+  EXPECT_TRUE(list.whole);
+  EXPECT_EQ(list.vocabulary, logits.size());
+  EXPECT_EQ(list.tokens, order);
+}
+
+TEST_P(MeshDivision, TheBestLogitsOfAllRanksAreTheBestOfTheVocabulary) {
+  Placed run(ragged().file, options_of(GetParam()));
+  expect_best(run);
 }
 
 TEST_P(MeshDivision, GoesOnFromKeysAloneAndFromBlocksThatWereReadBack) {
@@ -411,6 +446,7 @@ TEST(Mesh, GraphicsDevicesAreRanksToo) {
     Placed placed(ragged().file, options);
     placed.prompt_ends(12);
     SCOPED_TRACE(std::string(division.name) + ": " + placed.device().name());
+    if (placed.device().far_logits()) expect_best(placed);
     const Floats got = placed.read({prompt.begin(), prompt.begin() + 20}, 16);
     const Floats want(reference_logits().begin(), reference_logits().begin() + std::ptrdiff_t(got.size()));
     EXPECT_LE(worst_logit(got, want), logit_tolerance);

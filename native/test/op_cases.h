@@ -7,6 +7,7 @@
 #include <functional>
 #include <numeric>
 
+#include "backend/top_logits.h"
 #include "test/backend_testing.h"
 
 namespace hearth::testing {
@@ -155,6 +156,84 @@ struct OpCases {
       EXPECT_NEAR(got[i], want, 1e-5 * (std::fabs(want) + 1e-3)) << "gate " << gates[i] << ", up " << ups[i];
     }
     EXPECT_NEAR(got[0], 7.0 / (1 + std::exp(-1.702 * 7)) * 8, 1e-4);  // both clamped to 7
+  }
+
+  /// What TopLogits makes of each row.
+  std::vector<Floats> top_rows(const Floats& logits, uint32_t vocabulary, uint32_t k) const {
+    const auto rows = static_cast<uint32_t>(logits.size() / vocabulary);
+    const TopLayout layout{vocabulary, k};
+    Rig rig(make());
+    const Buffer in = rig.input("logits", logits, vocabulary, rows), out = rig.backend->add_buffer("top", layout.cols(), rows);
+    rig.ops.push_back(TopLogits{in, k, out});
+    rig.rows(rows);
+    rig.run();
+    const Floats got = rig.read(out, rows, layout.cols());
+    std::vector<Floats> split;
+    for (uint32_t r = 0; r < rows; ++r) split.emplace_back(got.begin() + r * layout.cols(), got.begin() + (r + 1) * layout.cols());
+    return split;
+  }
+
+  void expect_parts(const Floats& row, const float* logits, TopLayout layout, const std::string& what) const {
+    for (uint32_t p = 0; p < layout.parts(); ++p) {
+      const float *begin = logits + p * top_part_size, *end = std::min(begin + top_part_size, logits + layout.vocabulary);
+      if (!std::all_of(begin, end, [](float v) { return std::isfinite(v); })) {
+        EXPECT_TRUE(std::isnan(row[layout.sum(p)])) << what << ", part " << p;
+        continue;
+      }
+      const float largest = *std::max_element(begin, end);
+      double sum = 0;
+      for (const float* v = begin; v < end; ++v) sum += std::exp(double(*v) - largest);
+      EXPECT_EQ(row[layout.largest(p)], largest) << what << ", part " << p;
+      EXPECT_NEAR(row[layout.sum(p)], sum, 1e-5 * sum) << what << ", part " << p;
+    }
+  }
+
+  /// The best k, equals by their ids, for vocabularies that fill no part, one, and more than one pass takes together.
+  void top_logits(uint32_t vocabulary, uint32_t k, bool ties) const {
+    const uint32_t rows = 3;
+    Random random(vocabulary + k);
+    Floats logits = random_floats(random, size_t(rows) * vocabulary, 6.0f);
+    if (ties) for (float& v : logits) v = std::round(v * 0.3f);  // a dozen values, and both zeros
+    const std::vector<Floats> got = top_rows(logits, vocabulary, k);
+    const TopLayout layout{vocabulary, k};
+    for (uint32_t r = 0; r < rows; ++r) {
+      const std::string what = std::to_string(k) + " of " + std::to_string(vocabulary) + ", row " + std::to_string(r);
+      const float* row = &logits[size_t(r) * vocabulary];
+      std::vector<uint32_t> order(vocabulary);
+      std::iota(order.begin(), order.end(), 0u);
+      std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return row[a] > row[b]; });
+      for (uint32_t i = 0; i < k; ++i) {
+        ASSERT_EQ(got[r][layout.token(i)], i < vocabulary ? float(order[i]) : -1.0f) << what << ", place " << i;
+        if (i < vocabulary) ASSERT_EQ(got[r][layout.logit(i)], row[order[i]]) << what << ", place " << i;
+      }
+      expect_parts(got[r], row, layout, what);
+    }
+  }
+
+  /// A value that is not finite shows in its part's sum and nowhere else; the row beside it is as ever.
+  void top_logits_of_what_is_not_finite() const {
+    const uint32_t vocabulary = 5000, k = 20;
+    Random random(5);
+    const Floats plain = random_floats(random, vocabulary, 4.0f);
+    Floats logits;
+    for (int r = 0; r < 5; ++r) logits.insert(logits.end(), plain.begin(), plain.end());
+    const float infinity = std::numeric_limits<float>::infinity();
+    logits[0 * vocabulary + 2100] = std::numeric_limits<float>::quiet_NaN();
+    logits[1 * vocabulary + 4999] = infinity;
+    logits[2 * vocabulary + 0] = -infinity;
+    for (uint32_t t = 0; t < vocabulary; ++t) logits[3 * vocabulary + t] = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<Floats> got = top_rows(logits, vocabulary, k);
+    for (uint32_t r = 0; r < 5; ++r) expect_parts(got[r], &logits[size_t(r) * vocabulary], {vocabulary, k}, "row " + std::to_string(r));
+    const std::vector<Floats> alone = top_rows(plain, vocabulary, k);
+    EXPECT_EQ(std::memcmp(got[4].data(), alone[0].data(), alone[0].size() * 4), 0) << "a row depends on its company";
+    const uint32_t shares[] = {vocabulary};
+    for (uint32_t r = 0; r < 5; ++r) EXPECT_EQ(read_shortlist(got[r].data(), shares, k).whole, r == 4) << r;
+  }
+
+  void all_top_logits() const {
+    top_logits(1, 1, false), top_logits(7, 20, true), top_logits(127, 128, false), top_logits(2048, 128, false), top_logits(2049, 64, true);
+    top_logits(5000, 1, true), top_logits(5000, 128, true), top_logits(2048 * 17 + 3, 128, false), top_logits(2048 * 17 + 3, 50, true);
+    top_logits_of_what_is_not_finite();
   }
 
   /// Equal logits: the lowest index wins (value desc, index asc), and weights are a softmax over the chosen.

@@ -44,6 +44,7 @@ TEST(Ops, EveryOpHasItsName) {
   EXPECT_EQ(name(Embed{}), "embed");
   EXPECT_EQ(name(QkvRopeStore{}), "qkv_rope_store");
   EXPECT_EQ(name(ExpertsGateUp{}), "experts_gate_up");
+  EXPECT_EQ(name(TopLogits{}), "top_logits");
   EXPECT_EQ(name(Recv{}), "recv");
 }
 

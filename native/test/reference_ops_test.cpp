@@ -22,6 +22,7 @@ TEST(ReferenceOps, EveryActivationIsItsFormula) {
 }
 TEST(ReferenceOps, SwigluClampsWhereTheModelDoes) { cases.swiglu_corners(); }
 TEST(ReferenceOps, RouterTiesGoToTheLowestIndex) { cases.router_ties(); }
+TEST(ReferenceOps, TheBestLogitsAreTheBestOfTheWholeRow) { cases.all_top_logits(); }
 TEST(ReferenceOps, ASumIsNormedBeforeItIsAdded) {
   cases.linear_normed(DType::f32, 33, 64, 3);
   cases.linear_normed(DType::q8_0, 64, 96, 2);

@@ -161,5 +161,46 @@ TEST(StepLoop, LogitsAreTheOnesThatSamplingSees) {
   EXPECT_EQ(host.blocks_in_use(), 0u);
 }
 
+/// Where rows of logits are far away the best of them are read, whole ones only by who needs them, and nobody's text is another.
+TEST(StepLoop, FarLogitsAreSparedAndChangeNoText) {
+  const auto with = [](const std::function<void(Request&)>& set) {
+    Request r = request(1, 20, 25, 0.9f);
+    set(r);
+    return r;
+  };
+  struct Case {
+    const char* name;
+    Request request;
+    bool whole;
+  };
+  const Case cases[] = {{"greedy", with([](Request& r) { r.sampling.temperature = 0; }), false},
+                        {"plain", with([](Request&) {}), false},
+                        {"filtered", with([](Request& r) { r.sampling.top_k = 10, r.sampling.top_p = 0.8f, r.banned_tokens = {3, 9, 21}; }), false},
+                        {"penalties", with([](Request& r) { r.sampling.repetition_penalty = 1.2f; }), true},
+                        {"logprobs", with([](Request& r) { r.sampling.logprobs = 2; }), true},
+                        {"a scored prompt", with([](Request& r) { r.prompt_logprobs = true, r.sampling.temperature = 0; }), true}};
+  for (const Case& each : cases) {
+    const std::vector<TokenId> want = alone(each.request);
+    LoopHost host;
+    host.backend.far = true;
+    host.mailbox.submit(each.request);
+    EXPECT_EQ(tokens_of(host.finished(1)), want) << each.name;
+    EXPECT_EQ(host.backend.rows_read >= 20u, each.whole) << each.name;
+    EXPECT_EQ(host.backend.rows_read == 0u, !each.whole) << each.name;
+    EXPECT_EQ(host.backend.best_read > 0, !each.whole || each.request.prompt_logprobs) << each.name;
+  }
+}
+
+TEST(StepLoop, FarLogitsThatAreNotNumbersEndTheRequest) {
+  LoopHost host;
+  host.backend.far = true;
+  Request bad = request(1, 20, 5);
+  bad.prompt[10] = poison;
+  host.mailbox.submit(bad);
+  host.mailbox.submit(request(2, 20, 5));
+  EXPECT_EQ(host.finished(1).back().error, ErrorCode::numeric_error);
+  EXPECT_EQ(tokens_of(host.finished(2)), alone(request(2, 20, 5)));
+}
+
 }  // namespace
 }  // namespace hearth::testing

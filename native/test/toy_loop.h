@@ -16,6 +16,7 @@
 #include <new>
 #include <thread>
 
+#include "backend/top_logits.h"
 #include "engine/step_loop.h"
 #include "hearth/error.h"
 #include "model/transformer.h"
@@ -33,6 +34,8 @@ class ToyBackend : public Backend {
   std::atomic<uint32_t> most_blocks{1'000'000}, steps{0}, crashes{0};
   std::atomic<int> microseconds_per_written_block{0};
   std::atomic<bool> fail_after_step{false};  // once, when the rows have been computed
+  std::atomic<bool> far{false};              // its rows of logits are worth sparing
+  std::atomic<uint32_t> rows_read{0}, best_read{0};
   std::function<void()> on_grow;             // on the engine's thread, between a plan and its step
 
   std::string name() const override { return "toy"; }
@@ -42,7 +45,7 @@ class ToyBackend : public Backend {
   WeightRef add_weight(const Matrix&) override { return {0}; }
   VectorRef add_vector(const Vector&) override { return {0}; }
   RopeRef add_rope(const RopeTable&) override { return {0}; }
-  Buffer add_buffer(std::string_view, uint32_t, uint32_t) override { return {0}; }
+  Buffer add_buffer(std::string_view name, uint32_t, uint32_t) override { return {name == "top_logits" ? 1u : 0u}; }
   Buffer add_routes(uint32_t, uint32_t) override { return {0}; }
   uint64_t kv_block_bytes(const KvShape&) const override { return 64; }
   void set_kv_shape(const KvShape&) override {}
@@ -59,8 +62,16 @@ class ToyBackend : public Backend {
   uint64_t scratch_bytes() const override { return 0; }
   void read_routes(Buffer, uint32_t, int32_t*, float*) override {}
 
-  void read(Buffer, uint32_t first, uint32_t rows, float* out) override {
-    std::copy_n(logits_.begin() + first * vocabulary, rows * vocabulary, out);
+  bool far_logits() const override { return far; }
+  void read(Buffer buffer, uint32_t first, uint32_t rows, float* out) override {
+    if (buffer.id == 0) {
+      rows_read += rows;
+      std::copy_n(logits_.begin() + first * vocabulary, rows * vocabulary, out);
+      return;
+    }
+    best_read += rows;
+    const TopLayout layout{vocabulary, most_top};
+    for (uint32_t r = first; r < first + rows; ++r, out += layout.cols()) top_logits(&logits_[r * vocabulary], layout, out);
   }
 
   void for_each(uint32_t count, const std::function<void(uint32_t thread, uint32_t item)>& body) override {
@@ -167,7 +178,8 @@ class LoopHost {
     spec.heads = spec.kv_heads = 1;
     spec.groups = {{AttentionKind::full, 0, 1}, {AttentionKind::window, window, 1}};
     transformer = std::make_unique<Transformer>(spec, weights, backend, TransformerLimits{1, 1});
-    const StepLists lists{transformer->record(StepTail::logits), transformer->record(StepTail::kv_only), transformer->logits()};
+    const StepLists lists{transformer->record(StepTail::logits), transformer->record(StepTail::kv_only), transformer->logits(),
+                          transformer->record(StepTail::top_logits), transformer->top_logits(), {vocabulary}};
     runner = std::make_unique<StepRunner>(backend, lists, 2, vocabulary);
     loop = std::make_unique<StepLoop>(options, backend, *runner, mailbox);
     mailbox.on_events([this] { take(); });

@@ -76,6 +76,12 @@ TEST(Transformer, AChunkWithoutOutputEndsWithTheLastKeysAndValues) {
   EXPECT_EQ(last_line.substr(0, 3), "qkv") << last_line;
 }
 
+TEST(Transformer, TheBestLogitsFollowTheLogits) {
+  const std::string whole = traced("gptoss/tiny.gguf", StepTail::logits), best = traced("gptoss/tiny.gguf", StepTail::top_logits);
+  EXPECT_EQ(best.substr(0, whole.size()), whole);
+  EXPECT_EQ(best.substr(whole.size()), "top_logits logits[O,288] k=128 -> top_logits[O,258]\n");
+}
+
 TEST(Transformer, BindingStopsWhenItIsGivenUp) {
   const ModelFile model = open_model(oracles + "gptoss/tiny.gguf", {false, false, true});
   const auto backend = make_trace_backend();

@@ -10,6 +10,7 @@ TEST(Vulkan, IsTestedWhereItIsBuilt) { GTEST_SKIP() << "This build of Hearth has
 #include <filesystem>
 #include <random>
 
+#include "backend/top_logits.h"
 #include "backend/vulkan/embedded_shaders.h"
 #include "backend/vulkan/vk_device.h"
 #include "test/mini_model.h"
@@ -101,6 +102,26 @@ TEST_P(VulkanSelfTest, AKernelThatIsCompiledWronglyIsReplacedAndTold) {
     EXPECT_EQ(got, want) << given << " was used all the same";
     EXPECT_EQ(refused(), m.backend->notes()) << "and whoever lists the devices sees it";
   }
+}
+
+/// Then nothing is said of a row, and whole rows are read.
+TEST_P(VulkanSelfTest, WithoutTheBestLogitsWholeRowsAreRead) {
+  Miscompiling::given = "top_logits", Miscompiling::compiled = "clear";
+  VulkanOptions options = vulkan_options({GetParam().device, false});
+  options.cache_folder = folder, options.self_test_seconds = 600;
+  Rig rig(make_vulkan_backend(options));
+  const TopLayout layout{3000, 20};
+  Random random(4);
+  const Buffer logits = rig.input("logits", random_floats(random, layout.vocabulary), layout.vocabulary, 1);
+  const Buffer out = rig.backend->add_buffer("best", layout.cols(), 1);
+  rig.ops.push_back(TopLogits{logits, layout.k, out});
+  rig.rows(1);
+  if (!rig.backend->far_logits()) GTEST_SKIP() << why_off(GetParam().device, "top_logits");
+  rig.run();
+  EXPECT_FALSE(rig.backend->far_logits());
+  EXPECT_EQ(rig.read(out, 1, layout.cols()), Floats(layout.cols(), 0.0f));
+  ASSERT_EQ(rig.backend->notes().size(), 1u);
+  EXPECT_EQ(rig.backend->notes()[0].rfind("Kernel top_logits is replaced by whole rows of logits: it gave wrong numbers", 0), 0u) << rig.backend->notes()[0];
 }
 
 TEST_P(VulkanSelfTest, WhatWasFoundIsKeptForTheNextStart) {

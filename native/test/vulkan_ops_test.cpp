@@ -18,7 +18,7 @@ class VulkanOps : public ::testing::TestWithParam<KernelSet> {
  protected:
   void SetUp() override {
     skip_unless_thorough({"NormMatchesTheFormula", "EmbeddingOfEveryTypeLandsInTheRightRow", "FewRowsOfEveryTypeAddBiasAndResidual",
-                          "ManyRowsOfEveryTypeAddBiasAndResidual", "SwigluClampsWhereTheModelDoes", "RouterTiesGoToTheLowestIndex",
+                          "ManyRowsOfEveryTypeAddBiasAndResidual", "SwigluClampsWhereTheModelDoes", "RouterTiesGoToTheLowestIndex", "TheBestLogitsAreTheBestOfTheWholeRow",
                           "AttentionIsRightInChunksAndWindows", "MatrixUnitsAreAsNearAsTheirInputs"});
   }
   const OpCases cases{[] { return vulkan_backend(GetParam()); }};
@@ -61,6 +61,10 @@ TEST_P(VulkanOps, EveryActivationIsItsFormula) {
 }
 TEST_P(VulkanOps, SwigluClampsWhereTheModelDoes) { cases.swiglu_corners(); }
 TEST_P(VulkanOps, RouterTiesGoToTheLowestIndex) { cases.router_ties(); }
+TEST_P(VulkanOps, TheBestLogitsAreTheBestOfTheWholeRow) {
+  if (!vulkan_backend(GetParam())->far_logits()) GTEST_SKIP() << why_off(GetParam().device, "top_logits");
+  cases.all_top_logits();
+}
 TEST_P(VulkanOps, RouterWeightsMayBePartsOfASoftmaxOverAll) { cases.router_softmax_over_all(); }
 TEST_P(VulkanOps, RouterBiasTakesPartInTheRanking) { cases.router_bias(); }
 TEST_P(VulkanOps, ExpertsWithNoneOneAndManyTokens) {

@@ -3,6 +3,7 @@
 
 #include "backend/cpu/matmul.h"
 #include "backend/quant.h"
+#include "backend/top_logits.h"
 
 namespace hearth::cpu {
 
@@ -88,6 +89,14 @@ void run(Step& s, const Logits& op) {
     }
     if (highest >= 0x7f800000u) throw Error(ErrorCode::numeric_error, "The model computed logits that are not finite numbers.");
   }
+}
+
+/// In plain form: a processor's rows lie where the sampler reads them, so this is only asked of one that shares a vocabulary with devices
+/// whose rows do not.
+void run(Step& s, const TopLogits& op) {
+  const BufferState& logits = s.cpu.resources.buffer(op.logits);
+  BufferState& out = s.cpu.resources.buffer(op.out);
+  for (uint32_t r = 0; r < s.rows.rows; ++r) top_logits(logits.row(r), {logits.cols, op.k}, out.row(r));
 }
 
 }  // namespace hearth::cpu

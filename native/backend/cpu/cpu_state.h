@@ -135,5 +135,6 @@ void run(Step& s, const ExpertsGateUp& op);
 void run(Step& s, const ExpertsDown& op);
 void run(Step& s, const SelectRows& op);
 void run(Step& s, const Logits& op);
+void run(Step& s, const TopLogits& op);
 
 }  // namespace hearth::cpu

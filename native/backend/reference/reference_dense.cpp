@@ -5,6 +5,7 @@
 
 #include "backend/quant.h"
 #include "backend/reference/reference_ops.h"
+#include "backend/top_logits.h"
 
 namespace hearth::reference {
 
@@ -95,6 +96,12 @@ void run(Context& c, const Logits& op) {
   if (!std::all_of(out.row(0), out.row(0) + n, [](float v) { return std::isfinite(v); })) {
     throw Error(ErrorCode::numeric_error, "The model computed logits that are not finite numbers.");
   }
+}
+
+void run(Context& c, const TopLogits& op) {
+  const BufferState& logits = c.resources.buffer(op.logits);
+  BufferState& out = c.resources.buffer(op.out);
+  for (uint32_t r = 0; r < c.rows.rows; ++r) top_logits(logits.row(r), {logits.cols, op.k}, out.row(r));
 }
 
 }  // namespace hearth::reference

@@ -27,6 +27,7 @@ void run(Context& c, const ExpertsDown& op);
 void run(Context& c, const SelectRows& op);
 /// Throws Error{numeric_error} when a logit is NaN or infinite.
 void run(Context& c, const Logits& op);
+void run(Context& c, const TopLogits& op);
 
 /// out[r][n] = sum_c W[expert][n][c] * x[r][c] + bias[n], for all rows r; each weight row is decoded once.
 void matmul(const Matrix& w, uint32_t expert, const float* bias, const float* x, uint64_t x_stride, uint32_t rows,

@@ -176,6 +176,7 @@ class Trace final : public TraceBackend {
   }
   std::string line(const SelectRows& o) { return " " + buf(o.x) + " -> " + buf(o.out); }
   std::string line(const Logits& o) { return " " + buf(o.x) + " " + mat(o.w) + " -> " + buf(o.out); }
+  std::string line(const TopLogits& o) { return " " + buf(o.logits) + " k=" + std::to_string(o.k) + " -> " + buf(o.out); }
   std::string line(const Clear& o) { return " " + buf(o.x); }
   std::string line(const AllReduce& o) { return " " + buf(o.x); }
   std::string line(const Send& o) { return " " + buf(o.x) + " to=" + std::to_string(o.to_rank); }

@@ -21,6 +21,7 @@ inline constexpr Variant variants[] = {
     {large_tiles, "gemm_large", "gemm"},
     {tiled_attention, "attention_tiled", "attention"},
     {cooperative_matrix, "gemm_matrix", "gemm"},
+    {best_logits, "top_logits", "whole rows of logits"},
 };
 
 /// The variant that a kernel's name begins with, e.g. "gemm_large_q8_0" or "attention_tiled/f16/64"; nullptr: none.

@@ -19,8 +19,8 @@ constexpr Quirk table[] = {
     {14, 0, 0, 0, pipeline_cache, "MoltenVK keeps compiled kernels itself, and its own data is not portable between its versions"},
 };
 
-constexpr std::string_view known[] = {memory_budget, direct_write, pipeline_cache, host_import,
-                                      subgroups,     large_tiles,  tiled_attention, cooperative_matrix};
+constexpr std::string_view known[] = {memory_budget, direct_write,    pipeline_cache,     host_import, subgroups,
+                                      large_tiles,   tiled_attention, cooperative_matrix, best_logits};
 
 bool contains(const std::vector<std::string>& list, std::string_view name) { return std::find(list.begin(), list.end(), name) != list.end(); }
 

@@ -21,6 +21,8 @@ inline constexpr std::string_view subgroups = "subgroups";              // of a 
 inline constexpr std::string_view large_tiles = "large_tiles";          // 256 threads, 24 KiB that they share
 inline constexpr std::string_view tiled_attention = "tiled_attention";  // 128 threads, 26 KiB that they share
 inline constexpr std::string_view cooperative_matrix = "cooperative_matrix";  // VK_KHR_cooperative_matrix: adds in an order of its own
+// In the place of whole rows of logits; judged likewise.
+inline constexpr std::string_view best_logits = "top_logits";  // 64 threads, 17 KiB that they share
 
 struct Features {
   std::vector<std::string> used;

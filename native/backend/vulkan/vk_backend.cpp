@@ -65,10 +65,11 @@ class VulkanBackend final : public Backend {
   std::string name() const override {
     std::string kernels;
     for (const Variant& each : variants) {
-      if (state_.device.has(each.feature)) kernels += (kernels.empty() ? "" : "+") + std::string(each.feature);
+      if (each.feature != best_logits && state_.device.has(each.feature)) kernels += (kernels.empty() ? "" : "+") + std::string(each.feature);
     }
     return "vulkan/" + (kernels.empty() ? "baseline" : kernels) + " " + state_.device.info().name;
   }
+  bool far_logits() const override { return state_.allows(best_logits, "top_logits"); }
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes = state_.verdicts.sentences();
     if (state_.slots_tried && !state_.slots) {
@@ -135,6 +136,7 @@ class VulkanBackend final : public Backend {
     for (const Scratch* s : {&state_.inputs, &state_.k, &state_.v, &state_.gate, &state_.up, &state_.parts, &state_.lists, &state_.halves, &state_.states}) {
       bytes += s->memory ? s->memory->bytes() : 0;
     }
+    for (const Scratch& s : state_.runs) bytes += s.memory ? s.memory->bytes() : 0;
     return bytes;
   }
   uint64_t over_budget() const override { return state_.memory.over_budget(); }
@@ -173,6 +175,7 @@ class VulkanBackend final : public Backend {
   void try_new_kernels(const OpList& ops) {
     if (options_.self_test_seconds <= 0) return;
     Needs needs;
+    needs.top_logits = tried_.top_logits;  // lists with and without take turns
     for (const DeviceWeight& each : state_.weights) {
       if (std::find(needs.types.begin(), needs.types.end(), each.type) == needs.types.end()) needs.types.push_back(each.type);
     }
@@ -180,6 +183,7 @@ class VulkanBackend final : public Backend {
       if (const auto* attention = std::get_if<Attention>(&op)) {
         needs.heads = attention->heads, needs.kv_heads = attention->kv_heads, needs.head_dim = attention->head_dim;
       }
+      needs.top_logits = needs.top_logits || std::holds_alternative<TopLogits>(op);
     }
     if (needs == tried_) return;
     state_.verdicts = self_test(options_, state_.device, kv_type(), needs);

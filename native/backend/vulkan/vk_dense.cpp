@@ -1,4 +1,5 @@
 // The ops outside attention and experts, as dispatches.
+#include "backend/top_logits.h"
 #include "backend/vulkan/vk_state.h"
 
 namespace hearth::vulkan {
@@ -86,6 +87,25 @@ void run(Step& step, const Logits& op, OpRows rows) {
   matmul(step, m);
   add(step, "finite", {}, {reads(m.out), writes(step.state.flag.memory.get())}, {w.rows}, {groups_of(w.rows, 64), rows.rows, 1},
       double(w.rows) * rows.rows);
+}
+
+/// Passes until one run is left of each row. A kernel that the self-test has refused leaves zeros, of which nothing is concluded.
+void run(Step& step, const TopLogits& op, OpRows rows) {
+  const TopLayout layout{step.cols(op.logits), op.k};
+  const Memory *logits = step.buffer(op.logits), *out = step.buffer(op.out);
+  if (!step.state.allows(best_logits, "top_logits")) {
+    add(step, "clear", {}, {writes(out)}, {layout.cols()}, {groups_of(layout.cols(), 64), rows.rows, 1}, double(layout.cols()) * rows.rows);
+    return;
+  }
+  const Memory* from = nullptr;
+  for (uint32_t runs = 0, pass = 0;; ++pass) {
+    const uint32_t left = groups_of(runs == 0 ? layout.vocabulary : runs * most_top, top_part_size);
+    const Memory* to = left > 1 ? need(step.state, step.state.runs[pass % 2], 8ull * most_top * left * rows.rows) : nullptr;
+    add(step, "top_logits", {}, {reads(logits), reads(from), writes(to), writes(out)}, {layout.vocabulary, runs, left == 1 ? 1u : 0u, op.k, layout.cols()},
+        {left, rows.rows, 1}, 20.0 * top_part_size * left * rows.rows);
+    if (left == 1) return;
+    from = to, runs = left;
+  }
 }
 
 }  // namespace hearth::vulkan

@@ -93,6 +93,7 @@ bool has_subgroups(VkPhysicalDevice device, const VulkanLimits& limits) {
 }
 
 void add_kernel_features(VkPhysicalDevice device, VulkanLimits& limits, std::vector<std::string>* present) {
+  if (limits.group_threads >= 64 && limits.shared_bytes >= (17u << 10)) present->emplace_back(best_logits);
   const bool sized = has_subgroups(device, limits);
   if (sized) present->emplace_back(subgroups);
   if (limits.group_threads >= 256 && limits.shared_bytes >= (24u << 10)) present->emplace_back(large_tiles);

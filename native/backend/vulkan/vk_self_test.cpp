@@ -11,6 +11,7 @@
 
 #include "backend/rope.h"
 #include "backend/synthetic_weights.h"
+#include "backend/top_logits.h"
 #include "backend/vulkan/cache_file.h"
 #include "backend/vulkan/embedded_shaders.h"
 #include "backend/vulkan/vk_weights.h"
@@ -112,6 +113,20 @@ Results attentions(Backend& backend, uint32_t heads_each, uint32_t head_dim) {
   return results;
 }
 
+/// Rows of several parts, the last of them not whole, through two passes and three.
+Results best_of_rows(Backend& backend) {
+  Results results;
+  for (const auto& [vocabulary, k] : {std::pair{5000u, most_top}, std::pair{40'001u, 20u}}) {
+    const TopLayout layout{vocabulary, k};
+    Trial trial{backend};
+    const Buffer x = trial.input(vocabulary, 3), out = backend.add_buffer("out", layout.cols(), 3);
+    trial.ops.push_back(TopLogits{x, k, out});
+    trial.run(0, 3);
+    results.push_back(trial.read(out, 3, layout.cols()));
+  }
+  return results;
+}
+
 /// Largest difference, by how much values scatter.
 double difference(const std::vector<float>& got, const std::vector<float>& want) {
   double power = 0, worst = 0;
@@ -139,6 +154,7 @@ std::string compare(const Results& got, const Results& want, double tolerance) {
 /// Kernels that add products of float32 agree but for rounding; those of 16-bit inputs round each input.
 double tolerance(const std::string& kernel, KvType kv) {
   if (variant_of(kernel)->feature == cooperative_matrix) return 2e-2;
+  if (variant_of(kernel)->feature == best_logits) return 1e-5;  // a token that is off by one is off by more
   return kernel.rfind("attention", 0) == 0 && kv != KvType::f32 ? 2e-2 : 1e-4;  // a value that is stored may round the other way
 }
 
@@ -148,6 +164,7 @@ struct Judge {
   Needs needs;
 
   Results run(Backend& backend, const std::string& kernel) const {
+    if (variant_of(kernel)->feature == best_logits) return best_of_rows(backend);
     if (kernel.rfind("attention", 0) == 0) return attentions(backend, needs.heads / needs.kv_heads, needs.head_dim);
     const std::string_view stem = variant_of(kernel)->stem, ending = std::string_view(kernel).substr(stem.size() + 1);
     const DType type = *std::find_if(needs.types.begin(), needs.types.end(), [&](DType t) { return shader_type(t) == ending; });
@@ -171,6 +188,10 @@ std::vector<std::string> kernels_of(const Device& device, KvType kv, const Needs
   std::vector<std::string> kernels;
   for (const Variant& variant : variants) {
     if (!device.has(variant.feature)) continue;
+    if (variant.feature == best_logits) {
+      if (needs.top_logits) kernels.emplace_back(variant.stem);
+      continue;
+    }
     if (variant.baseline == "attention") {
       if (needs.heads > 0) kernels.push_back(attention_kernel(kv, needs.head_dim, needs.heads / needs.kv_heads));
       continue;

@@ -13,6 +13,7 @@ namespace hearth::vulkan {
 struct Needs {
   std::vector<DType> types;  // of its weights, as stored
   uint32_t heads = 0, kv_heads = 0, head_dim = 0;  // of its attention; 0: none
+  bool top_logits = false;
   bool operator==(const Needs&) const = default;
 };
 

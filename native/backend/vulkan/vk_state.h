@@ -1,6 +1,7 @@
 // What a Vulkan backend consists of, and the step that its ops turn into a program. Internal to this folder.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <initializer_list>
 #include <memory>
@@ -55,6 +56,7 @@ struct State {
   std::shared_ptr<SumSlots> slots_tried;  // whose import was tried
   std::unique_ptr<Memory> slots;          // the same as the device sees them; none: parts of sums are copied by the host
   Scratch inputs, k, v, gate, up, parts, lists, halves, states, flag;
+  std::array<Scratch, 2> runs;  // of the best logits, in turn
   std::vector<std::unique_ptr<Memory>> outgrown;  // scratch that the running program may still name
 };
 
@@ -125,6 +127,7 @@ void run(Step& step, const ExpertsGateUp& op, OpRows rows);
 void run(Step& step, const ExpertsDown& op, OpRows rows);
 void run(Step& step, const SelectRows& op, OpRows rows);
 void run(Step& step, const Logits& op, OpRows rows);
+void run(Step& step, const TopLogits& op, OpRows rows);
 void run(Step& step, const Clear& op, OpRows rows);
 
 bool is_between_ranks(const Op& op);

@@ -166,6 +166,7 @@ struct EngineStats {
   uint32_t running = 0, waiting = 0;
   uint64_t prompt_tokens = 0, output_tokens = 0, requests = 0;
   uint64_t drafted = 0, accepted = 0;    // speculative rows computed, and those that became tokens
+  uint64_t logits_bytes = 0;             // of logits, or the best of them, read from the device
   uint64_t preemptions = 0;              // times that a request gave its KV up and was computed again
   double prefill_tps = 0, decode_tps = 0;  // of the last seconds in which there was such work; 0 before
 };

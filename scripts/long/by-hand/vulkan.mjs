@@ -27,6 +27,7 @@ const FEATURES = [
   'large_tiles',
   'tiled_attention',
   'cooperative_matrix',
+  'top_logits',
 ];
 const [part, parts] = (/^([1-9]\d*)\/([1-9]\d*)$/.exec(values.part) ?? []).slice(1).map(Number);
 if (!(part <= parts)) giveUp('--part needs something like 2/12.');
