@@ -414,7 +414,9 @@ void StepLoop::warm_up(const std::atomic<bool>* abandon) {
   const std::vector<TokenId> tokens{0};
   SequenceKv kv(options_.limits.groups);
   if (!kv.begin(pool_, 1)) throw Error(ErrorCode::out_of_ram, "There is no memory for keys and values.", options_.block_bytes, 0);
-  runner_.run({{&tokens, &kv, 0, 1, 1}}, abandon);
+  StepRows row{&tokens, &kv, 0, 1, 1};
+  row.whole = false;
+  runner_.run({row}, abandon);
   kv.roll_back(pool_);
   publish();
 }

@@ -141,6 +141,7 @@ class Placed {
     EXPECT_TRUE(text_.empty());
     return {read_shortlist(row.data(), lists.shares, most_top), logits};
   }
+
   StepDevice& device() { return model_.device(); }
 
  private:
