@@ -128,7 +128,7 @@ TEST(VulkanFeatures, ASwitchAQuirkAndAMissingExtensionAreToldApart) {
   device.driver_id = 14;  // MoltenVK
   const Features f = choose_features(device, {"direct_write", "pipeline_cache"}, {"direct_write", "warp_drive"});
   EXPECT_TRUE(f.used.empty());
-  ASSERT_EQ(f.off.size(), 8u);
+  ASSERT_EQ(f.off.size(), 10u);
   EXPECT_EQ(f.off[0].feature, "memory_budget");
   EXPECT_EQ(f.off[0].reason, "the device or its driver does not have it");
   EXPECT_EQ(f.off[1].reason, "switched off");
