@@ -29,7 +29,7 @@ from tokenizer import Tokenizer
 from tokenizer import make as learn_tokens
 
 CHUNK = 4000            # conversations generated at a time
-PRACTICE = 15           # the first chunk with exercises: the model speaks by then, and copies badly
+PRACTICE = {15: 0.35, 18: 0.2}      # from these chunks on the share of exercises: the model speaks by then, and copies badly; fewer once it calls functions
 LONGEST = 900           # tokens of a conversation; longer ones are left out
 HELD_SEED = 987_654
 
@@ -116,6 +116,10 @@ def save(path: str, data: dict) -> None:
     os.replace(path + '.new', path)
 
 
+def practice(chunk: int) -> float:
+    return next((share for first, share in reversed(PRACTICE.items()) if chunk >= first), 0.0)
+
+
 def leave_room() -> None:
     """The lowest priority there is: this process gets what nobody else wants."""
     os.nice(19)
@@ -141,8 +145,6 @@ def options():
     ap.add_argument('--budget', type=int, default=8192, help='tokens per step, padding included')
     ap.add_argument('--seed', type=int, default=1)
     ap.add_argument('--threads', type=int, default=2)
-    ap.add_argument('--practice', type=float, default=0.35, help='share of conversations that exercise one thing several times')
-    ap.add_argument('--practice-from', type=int, default=PRACTICE, help=f'the chunk of {CHUNK} conversations from which on there are such')
     ap.add_argument('--held-out', help='questions whose runs of words are kept out of the training text')
     ap.add_argument('--save-every', type=int, default=50)
     ap.add_argument('--score-every', type=int, default=500)
@@ -184,7 +186,7 @@ class Run:
                              tokens=self.tokens, seed=self.a.seed, budget=self.a.budget, steps=self.a.steps, config=self.model.c.as_dict()))
 
     def text(self):
-        return batches(self.tok, self.a.seed, self.chunk, self.a.budget, self.shared, practice=self.a.practice if self.chunk >= self.a.practice_from else 0)
+        return batches(self.tok, self.a.seed, self.chunk, self.a.budget, self.shared, practice=practice(self.chunk))
 
     def train_on(self, parts: list[Part]) -> dict:
         for opt in self.opts:
