@@ -319,7 +319,7 @@ TEST(Vulkan, DevicesHaveSensibleFacts) {
     EXPECT_LE(d.memory_free, d.memory_total) << d.name;
     EXPECT_GE(d.limits.binding_bytes, 128u << 20) << d.name;
     EXPECT_GE(d.limits.group_threads, 128u) << d.name;
-    EXPECT_EQ(d.features.size() + d.off.size(), 7u) << d.name;
+    EXPECT_EQ(d.features.size() + d.off.size(), 9u) << d.name;
   }
 }
 
