@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <thread>
 
 #include "backend/kv_form.h"
@@ -444,8 +445,13 @@ TEST(Mesh, GraphicsDevicesAreRanksToo) {
   for (const Division& division : graphics_divisions()) {
     EngineOptions options = options_of(division);
     options.kernel_cache_path = testing::vulkan_options({}).cache_folder;
-    Placed placed(ragged().file, options);
-    placed.prompt_ends(12);
+    std::optional<Placed> opened;
+    for (int opening = 0; opening < 4; ++opening) {  // a slow device tries its kernels in several openings, some seconds in each
+      opened.emplace(ragged().file, options);
+      opened->prompt_ends(12);
+      if (!opened->device().far_logits() || opened->best({prompt.begin(), prompt.begin() + 20}).first.whole) break;
+    }
+    Placed& placed = *opened;
     SCOPED_TRACE(std::string(division.name) + ": " + placed.device().name());
     if (placed.device().far_logits()) expect_best(placed);
     const Floats got = placed.read({prompt.begin(), prompt.begin() + 20}, 16);
