@@ -30,8 +30,8 @@ export const mesh = z.object({
     )
     .min(1)
     .max(8),
-  /** Layers whose experts the processor has in the machine's memory, beside the ranks. */
-  servedLayers: z.array(z.int().min(0)).default([]),
+  /** Layers whose experts the processor has in the machine's memory, beside the ranks: all of them, or those of a list. */
+  served: z.array(z.object({ layer: z.int().min(0), experts: z.array(z.int().min(0)).min(1).optional() })).default([]),
 });
 export type Mesh = z.infer<typeof mesh>;
 

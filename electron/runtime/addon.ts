@@ -144,8 +144,8 @@ export interface NativeMesh {
   split?: 'layers' | 'tensor' | 'handover';
   /** `share`: of the work, beside the others' (default 1). `layers`: so many; 0 on every rank: by share. */
   ranks: { device: string; threads?: number; share?: number; layers?: number }[];
-  /** Layers whose experts the processor has in the machine's memory, beside the ranks. */
-  servedLayers?: number[];
+  /** Layers whose experts the processor has in the machine's memory, beside the ranks: all of them, or those of a list. */
+  served?: { layer: number; experts?: number[] }[];
 }
 
 export interface NativeLoadOptions {
@@ -308,6 +308,17 @@ export interface NativeStats {
   decodeTps: number;
 }
 
+/** How often experts were chosen since the load, in layers whose choice reaches the host. */
+export interface NativeExpertUses {
+  layers: number;
+  /** 0: the model has none. */
+  experts: number;
+  /** [layers * experts] */
+  uses: Float64Array;
+  /** [layers]: for so many rows experts were chosen. */
+  rows: Float64Array;
+}
+
 export interface NativeEngineInfo {
   model: NativeModelInfo;
   /** Tokens that one sequence may hold (prompt and output together). */
@@ -323,6 +334,7 @@ export interface NativeEngineInfo {
 export interface NativeEngine {
   info(): NativeEngineInfo;
   stats(): NativeStats;
+  expertUses(): NativeExpertUses;
   /** Throws `context_length_exceeded` or `invalid_request` before any work. */
   submit(request: NativeRequest): void;
   guide(id: number, guide: NativeGuide): void;

@@ -24,16 +24,16 @@ export interface LoadContext {
 /** A device that is fast enough lets nobody's stream wait for a prompt as long as a processor must. */
 function gapOf({ device, mesh }: Pick<FullParams<'load'>, 'device' | 'mesh'>) {
   const all = mesh
-    ? mesh.ranks.every((rank) => isGraphics(rank.device)) && mesh.servedLayers.length === 0
+    ? mesh.ranks.every((rank) => isGraphics(rank.device)) && mesh.served.length === 0
     : isGraphics(device);
   return all ? { streamGapMs: GRAPHICS_GAP_MS } : {};
 }
 
 /** How several devices share it, short: what an answer is depends on that, too. */
-function meshWords({ split, ranks, servedLayers }: Mesh): string {
+function meshWords({ split, ranks, served }: Mesh): string {
   const amounts = ranks.map(({ share, layers }) => (split === 'layers' && layers > 0 ? layers : share.toFixed(2)));
-  const served = servedLayers.length > 0 ? ` + experts of ${servedLayers.length}` : '';
-  return split === 'handover' ? split : `${split} ${amounts.join(':')}${served}`;
+  const elsewhere = served.length > 0 ? ` + experts of ${served.length}` : '';
+  return split === 'handover' ? split : `${split} ${amounts.join(':')}${elsewhere}`;
 }
 
 /** Throws HearthError, with nothing left behind. */

@@ -27,6 +27,7 @@ Napi::Function EngineObject::define(Napi::Env env) {
                      {
                          InstanceMethod<&EngineObject::info>("info"),
                          InstanceMethod<&EngineObject::stats>("stats"),
+                         InstanceMethod<&EngineObject::expert_uses>("expertUses"),
                          InstanceMethod<&EngineObject::submit>("submit"),
                          InstanceMethod<&EngineObject::guide>("guide"),
                          InstanceMethod<&EngineObject::cancel>("cancel"),
@@ -73,6 +74,10 @@ Napi::Value EngineObject::info(const Napi::CallbackInfo& info) {
 
 Napi::Value EngineObject::stats(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&] { return to_js(info.Env(), engine(info.Env()).stats()); });
+}
+
+Napi::Value EngineObject::expert_uses(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&] { return to_js(info.Env(), engine(info.Env()).expert_uses()); });
 }
 
 void EngineObject::submit(const Napi::CallbackInfo& info) {

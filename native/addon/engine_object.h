@@ -31,6 +31,7 @@ class EngineObject : public Napi::ObjectWrap<EngineObject> {
 
   Napi::Value info(const Napi::CallbackInfo& info);
   Napi::Value stats(const Napi::CallbackInfo& info);
+  Napi::Value expert_uses(const Napi::CallbackInfo& info);
   void submit(const Napi::CallbackInfo& info);
   void guide(const Napi::CallbackInfo& info);
   void cancel(const Napi::CallbackInfo& info);

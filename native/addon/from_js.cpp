@@ -135,7 +135,7 @@ std::vector<TokenId> tokens_from(Napi::Value value, const std::string& what) {
 
 namespace {
 
-constexpr uint32_t most_ranks = 8, most_threads = 1024;
+constexpr uint32_t most_ranks = 8, most_threads = 1024, most_served = 4096;
 
 uint32_t threads_from(const Fields& fields) {
   uint32_t threads = 0;
@@ -154,18 +154,37 @@ RankOptions rank_from(Napi::Value value, const std::string& what) {
   return rank;
 }
 
+std::vector<uint32_t> numbers_from(Napi::Value value, const std::string& what) {
+  std::vector<uint32_t> numbers;
+  for (TokenId each : tokens_from(value, what)) {
+    if (each < 0) refuse(value.Env(), what, "numbers, none negative");
+    numbers.push_back(static_cast<uint32_t>(each));
+  }
+  return numbers;
+}
+
+ServedExperts served_from(Napi::Value value, const std::string& what) {
+  const Fields fields(value, what);
+  ServedExperts served;
+  if (!fields.has("layer")) refuse(value.Env(), fields.path("layer"), "an integer");
+  fields.read("layer", served.layer);
+  if (fields.has("experts")) served.experts = numbers_from(fields.get("experts"), fields.path("experts"));
+  return served;
+}
+
+void read_served(Napi::Value value, const std::string& what, std::vector<ServedExperts>& out) {
+  if (!value.IsArray() || value.As<Napi::Array>().Length() > most_served) refuse(value.Env(), what, "an array of layers");
+  const auto array = value.As<Napi::Array>();
+  for (uint32_t i = 0; i < array.Length(); ++i) out.push_back(served_from(array.Get(i), what + "[" + std::to_string(i) + "]"));
+}
+
 void read_mesh(Napi::Value value, EngineOptions& options) {
   const Fields fields(value, "options.mesh");
   std::string split = "layers";
   fields.read("split", split);
   if (split != "layers" && split != "tensor" && split != "handover") refuse(value.Env(), fields.path("split"), "'layers', 'tensor' or 'handover'");
   options.split = split == "tensor" ? RankSplit::tensor : split == "handover" ? RankSplit::handover : RankSplit::layers;
-  std::vector<TokenId> served;
-  fields.read("servedLayers", served);
-  for (TokenId layer : served) {
-    if (layer < 0) refuse(value.Env(), fields.path("servedLayers"), "numbers of layers");
-    options.served_layers.push_back(static_cast<uint32_t>(layer));
-  }
+  if (fields.has("served")) read_served(fields.get("served"), fields.path("served"), options.served);
   const Napi::Value ranks = fields.get("ranks");
   const uint32_t count = ranks.IsArray() ? ranks.As<Napi::Array>().Length() : 0;
   if (count == 0 || count > most_ranks) refuse(value.Env(), fields.path("ranks"), "an array of 1 to 8 ranks");

@@ -217,6 +217,17 @@ Napi::Value to_js(Napi::Env env, const EngineStats& s) {
   return o.done();
 }
 
+Napi::Value to_js(Napi::Env env, const ExpertUses& u) {
+  const auto counts = [&](const std::vector<uint64_t>& all) {
+    Napi::Float64Array out = Napi::Float64Array::New(env, all.size());
+    std::ranges::transform(all, out.Data(), [](uint64_t each) { return double(each); });
+    return out;
+  };
+  Object o(env);
+  o.set("layers", u.layers).set("experts", u.experts).put("uses", counts(u.uses)).put("rows", counts(u.rows));
+  return o.done();
+}
+
 Napi::Value to_js(Napi::Env env, const Event& e) {
   Object o(env);
   o.set("id", e.id);

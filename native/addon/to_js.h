@@ -15,6 +15,7 @@ Napi::Value to_js(Napi::Env env, const Inspection& inspection);
 Napi::Value to_js(Napi::Env env, const MemoryPlan& plan);
 Napi::Value to_js(Napi::Env env, const Devices& devices);
 Napi::Value to_js(Napi::Env env, const EngineStats& stats);
+Napi::Value to_js(Napi::Env env, const ExpertUses& uses);
 Napi::Value to_js(Napi::Env env, const Event& event);
 Napi::Value to_js(Napi::Env env, const std::vector<Event>& events);
 Napi::Value to_js(Napi::Env env, const std::vector<std::string>& sentences);

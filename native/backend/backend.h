@@ -12,6 +12,7 @@
 
 #include "backend/comm.h"
 #include "backend/ops.h"
+#include "backend/route_counts.h"
 #include "backend/rope.h"
 #include "backend/step_inputs.h"
 #include "backend/weights.h"
@@ -98,6 +99,8 @@ class Backend : public StepDevice {
   virtual Buffer add_routes(uint32_t k, uint32_t max_rows) = 0;
   /// Makes this backend one rank of several: `comm` performs the ops between them, and outlives the backend's last step.
   virtual void set_comm(Comm* comm) = 0;
+  /// Counts the experts that it chooses there, where its choice reaches the host. `counts` outlives the backend's last step.
+  virtual void set_route_counts([[maybe_unused]] RouteCounts* counts) {}
 
   /// Bytes of one block of this shape in this backend's KV type.
   virtual uint64_t kv_block_bytes(const KvShape& shape) const = 0;

@@ -53,6 +53,11 @@ class Resources {
   /// Who performs the ops between ranks; nullptr: there is one rank.
   void set_comm(Comm* comm) { comm_ = comm; }
   Comm* comm() const { return comm_; }
+  /// nullptr: nobody counts.
+  void set_route_counts(RouteCounts* counts) { route_counts_ = counts; }
+  void count_routes(uint32_t layer, std::span<const int32_t> chosen, uint32_t rows) {
+    if (route_counts_) route_counts_->add(layer, chosen, rows);
+  }
   size_t ropes() const { return ropes_.size(); }
 
  private:
@@ -62,6 +67,7 @@ class Resources {
   std::vector<RopeTable> ropes_;
   std::vector<BufferState> buffers_;
   Comm* comm_ = nullptr;
+  RouteCounts* route_counts_ = nullptr;
 };
 
 /// Rows that an op works on; `selected`: they are StepInputs::output_rows rather than all rows.

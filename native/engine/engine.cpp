@@ -71,6 +71,7 @@ class LoadedEngine final : public Engine {
     make_loop(options, limits, plan, block_bytes);
     step(0.9, "warmup");
     loop_->warm_up(Deadline(warm_up_limit, cancel).passed());
+    model_->forget_uses();  // nobody asked for those rows
     notes_ = model_->device().notes();  // its first step has tried its kernels; from here on it is the engine thread's
     step(1.0, "warmup");
     progress_ = {};
@@ -125,6 +126,8 @@ class LoadedEngine final : public Engine {
     stats.weight_bytes = file_.info.file_bytes;
     return stats;
   }
+
+  ExpertUses expert_uses() const override { return model_->expert_uses(); }
 
   void stop() override {
     mailbox_.stop();

@@ -83,16 +83,22 @@ void share_cores(std::vector<PlannedRank>& ranks, uint32_t threads) {
   }
 }
 
+uint32_t most_experts(const ModelSpec& spec) {
+  uint32_t most = 0;
+  for (const LayerSpec& layer : spec.layers) most = std::max(most, layer.mlp.kind == MlpKind::moe ? layer.mlp.experts : 0);
+  return most;
+}
+
 }  // namespace
 
 std::vector<PlannedRank> plan_ranks(const EngineOptions& options, const ModelSpec& spec, const ModelWeights& weights) {
   std::vector<ModelPart> parts = parts_of(options, spec, weights);
   std::vector<RankOptions> devices = options.ranks;
   if (devices.empty()) devices.push_back({options.device});
-  if (!options.served_layers.empty()) {
+  if (!options.served.empty()) {
     if (options.split == RankSplit::handover) throw Error(ErrorCode::invalid_request, "Where prompts are handed over, nothing is served by the processor.");
     if (parts[0].divided) throw Error(ErrorCode::invalid_request, "Layers that are shared out over devices are not served by the processor, too.");
-    serve_experts(spec, options.served_layers, parts);
+    serve_experts(spec, options.served, parts);
     devices.push_back({"cpu"});
   }
   std::vector<PlannedRank> ranks;
@@ -103,7 +109,8 @@ std::vector<PlannedRank> plan_ranks(const EngineOptions& options, const ModelSpe
   return ranks;
 }
 
-PlacedModel::PlacedModel(const EngineOptions& options, const ModelFile& file, uint32_t block_size) : file_(file) {
+PlacedModel::PlacedModel(const EngineOptions& options, const ModelFile& file, uint32_t block_size)
+    : file_(file), counts_(static_cast<uint32_t>(file.spec.layers.size()), most_experts(file.spec)) {
   std::vector<PlannedRank> plan = plan_ranks(options, file.spec, file.weights);
   for (PlannedRank& planned : plan) {
     Rank rank;
@@ -111,6 +118,7 @@ PlacedModel::PlacedModel(const EngineOptions& options, const ModelFile& file, ui
     rank.part = std::move(planned.part);
     rank.owned = make_backend(options, planned.options);
     rank.backend = rank.owned.get();
+    if (rank.part.keeps) rank.backend->set_route_counts(&counts_);  // ranks that share a layer choose alike: one of them counts
     ranks_.push_back(std::move(rank));
   }
   if (ranks_.size() == 1) return;

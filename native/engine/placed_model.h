@@ -45,6 +45,9 @@ class PlacedModel {
   const StepDevice& device() const { return const_cast<PlacedModel*>(this)->device(); }
   /// After load().
   StepLists lists() const;
+  ExpertUses expert_uses() const { return counts_.read(); }
+  /// While no step runs.
+  void forget_uses() { counts_.clear(); }
 
  private:
   OpList record(StepTail tail) const;
@@ -58,6 +61,7 @@ class PlacedModel {
   };
 
   const ModelFile& file_;
+  RouteCounts counts_;  // backends write there to their end
   std::vector<Rank> ranks_;
   bool hands_over_ = false;
   std::unique_ptr<Mesh> mesh_;  // none where there is one rank

@@ -105,13 +105,15 @@ std::vector<ModelPart> in_a_row(const ModelSpec& spec, const std::vector<uint32_
   return parts;
 }
 
-void serve_experts(const ModelSpec& spec, const std::vector<uint32_t>& served, std::vector<ModelPart>& parts) {
+void serve_experts(const ModelSpec& spec, const std::vector<ServedExperts>& served, std::vector<ModelPart>& parts) {
   const auto server = static_cast<uint32_t>(parts.size());
   ModelPart serving;
   serving.embeds = serving.ends = false;
   for (uint32_t r = 0; r < server; ++r) {
     for (LayerPart& layer : parts[r].layers) {
-      if (std::ranges::find(served, layer.layer) == served.end()) continue;
+      const auto asked = std::ranges::find(served, layer.layer, &ServedExperts::layer);
+      if (asked == served.end()) continue;
+      if (asked->experts) refuse("This engine keeps the experts of a layer together.");
       if (spec.layers.at(layer.layer).post_norms) refuse("This model norms what its layers add, so its layers are not taken apart.");
       serving.layers.push_back({layer.layer, false, true, r, layer.inner});
       layer.mlp = false, layer.partner = server;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "hearth/engine.h"
 #include "model/part.h"
 
 namespace hearth {
@@ -26,6 +27,6 @@ std::vector<ModelPart> divide(const ModelSpec& spec, const ModelWeights& weights
 std::vector<ModelPart> in_a_row(const ModelSpec& spec, const std::vector<uint32_t>& layers);
 
 /// Moves the MLPs of the layers in `served` from those who have them to one more rank behind the others. Not of divided parts.
-void serve_experts(const ModelSpec& spec, const std::vector<uint32_t>& served, std::vector<ModelPart>& parts);
+void serve_experts(const ModelSpec& spec, const std::vector<ServedExperts>& served, std::vector<ModelPart>& parts);
 
 }  // namespace hearth

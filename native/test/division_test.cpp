@@ -169,7 +169,7 @@ TEST(Division, ARowOfDevicesHasEveryLayerOnce) {
 TEST(Division, ServedExpertsAreNoLongerWhereTheAttentionIs) {
   const RandomModel model;
   std::vector<ModelPart> parts = in_a_row(model.file.spec, {2, 1});
-  serve_experts(model.file.spec, {0, 2}, parts);
+  serve_experts(model.file.spec, {{0}, {2}}, parts);
   ASSERT_EQ(parts.size(), 3u);
   EXPECT_FALSE(parts[0].layers[0].mlp);
   EXPECT_TRUE(parts[0].layers[1].mlp);
@@ -179,7 +179,7 @@ TEST(Division, ServedExpertsAreNoLongerWhereTheAttentionIs) {
   const LayerWeights here = cut_layer(model.file.spec, model.file.weights, parts[0], 0), there = cut_layer(model.file.spec, model.file.weights, parts[2], 0);
   EXPECT_TRUE(here.q && !here.gate && !here.router && !there.q && there.gate && there.router);
   std::vector<ModelPart> again = in_a_row(model.file.spec, {3});
-  for (const std::vector<uint32_t>& wrong : {std::vector<uint32_t>{3}, {1, 1}}) EXPECT_THROW(serve_experts(model.file.spec, wrong, again), Error);
+  for (const std::vector<ServedExperts>& wrong : {std::vector<ServedExperts>{{3}}, std::vector<ServedExperts>{{1}, {1}}}) EXPECT_THROW(serve_experts(model.file.spec, wrong, again), Error);
 }
 
 }  // namespace

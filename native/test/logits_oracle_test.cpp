@@ -109,10 +109,10 @@ TEST(LogitsOracle, SeveralRanksAgreeWithTransformers) {
   struct Case {
     const char* model;
     RankSplit split;
-    std::vector<uint32_t> served;
+    std::vector<ServedExperts> served;
     double tolerance;
   };
-  const Case cases[] = {{starter.c_str(), RankSplit::tensor, {}, 1e-3},      {starter.c_str(), RankSplit::layers, {1}, 1e-3},
+  const Case cases[] = {{starter.c_str(), RankSplit::tensor, {}, 1e-3},      {starter.c_str(), RankSplit::layers, {{1}}, 1e-3},
                         {"llama/tiny.gguf", RankSplit::tensor, {}, 1e-3},    {"qwen3/hf", RankSplit::tensor, {}, 1e-4},
                         {"smollm3/tiny.gguf", RankSplit::tensor, {}, 1e-4},     {"gemma3/tiny.gguf", RankSplit::layers, {}, 1e-4},
                         {"gptoss/hf", RankSplit::tensor, {}, 1e-3}};
@@ -120,7 +120,7 @@ TEST(LogitsOracle, SeveralRanksAgreeWithTransformers) {
     SCOPED_TRACE(each.model);
     const Expected expected = expected_of(each.model);
     EngineOptions options = options_for(each.model, "cpu", Precision::exact);
-    options.ranks = {{"cpu", 1}, {"cpu", 1}}, options.split = each.split, options.served_layers = each.served;
+    options.ranks = {{"cpu", 1}, {"cpu", 1}}, options.split = each.split, options.served = each.served;
     const auto engine = Engine::load(options, {});
     for (const auto& [length, want] : expected.logits) {
       if (length > 200) continue;

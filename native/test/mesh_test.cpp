@@ -37,7 +37,7 @@ struct Division {
   const char* name;
   std::vector<RankOptions> ranks;
   RankSplit split = RankSplit::tensor;
-  std::vector<uint32_t> served = {};
+  std::vector<ServedExperts> served = {};
 };
 
 RankOptions rank_on(const std::string& device, double share = 1, uint32_t layers = 0) { return {device, 1, share, layers}; }
@@ -47,7 +47,7 @@ void PrintTo(const Division& each, std::ostream* out) { *out << each.name; }
 EngineOptions options_of(const Division& division, Precision precision = Precision::exact) {
   EngineOptions options;
   options.device = "cpu", options.threads = 1, options.precision = precision;
-  options.ranks = division.ranks, options.split = division.split, options.served_layers = division.served;
+  options.ranks = division.ranks, options.split = division.split, options.served = division.served;
   if (division.split == RankSplit::handover) options.kv_type = KvType::f32;  // the reference keeps nothing else by itself
   return options;
 }
@@ -224,10 +224,10 @@ std::vector<Division> divisions() {
       {"tensor_unlike", {cpu, reference}},
       {"row", {rank_on("cpu", 1, 1), rank_on("cpu", 1, 2)}, RankSplit::layers},
       {"row_by_share", {cpu, cpu, reference}, RankSplit::layers},
-      {"experts", {cpu}, RankSplit::layers, {0, 2}},
+      {"experts", {cpu}, RankSplit::layers, {{0}, {2}}},
       {"handover", {cpu, cpu}, RankSplit::handover},
       {"handover_unlike", {reference, cpu}, RankSplit::handover},
-      {"row_and_experts", {rank_on("cpu", 1, 2), rank_on("reference", 1, 1)}, RankSplit::layers, {1, 2}},
+      {"row_and_experts", {rank_on("cpu", 1, 2), rank_on("reference", 1, 1)}, RankSplit::layers, {{1}, {2}}},
   };
 }
 
@@ -406,7 +406,7 @@ std::vector<Division> graphics_divisions() {
   const std::vector<std::string> ids = testing::device_ids();
   for (size_t i = 0; i < ids.size(); ++i) {
     for (const size_t ranks : {2, 4}) out.push_back({"ranks on one device", std::vector<RankOptions>(ranks, rank_on(ids[i]))});
-    out.push_back({"experts served by the processor", {rank_on(ids[i])}, RankSplit::layers, {0, 2}});
+    out.push_back({"experts served by the processor", {rank_on(ids[i])}, RankSplit::layers, {{0}, {2}}});
     for (size_t j = 0; j <= i; ++j) {
       const std::string other = j == i ? "cpu" : ids[j];
       out.push_back({"tensor, of two kinds", {rank_on(ids[i], 2), rank_on(other, 1)}});

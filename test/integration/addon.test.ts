@@ -132,7 +132,7 @@ describe.skipIf(!built)('addon', () => {
       undefined,
       { split: 'tensor' as const, ranks },
       { split: 'layers' as const, ranks: ranks.map((rank, i) => ({ ...rank, layers: i === 0 ? 2 : 4 })) },
-      { ranks: ranks.slice(1), servedLayers: [0, 2] },
+      { ranks: ranks.slice(1), served: [{ layer: 0 }, { layer: 2 }] },
     ];
     for (const mesh of divisions) {
       const engine = await load({ modelPath, ...(mesh && { mesh }) });
@@ -140,6 +140,12 @@ describe.skipIf(!built)('addon', () => {
       const listener = new Listener(engine);
       engine.submit(request(1, { sampling: { temperature: 0 } }));
       texts.push(await listener.tokens(1));
+      const { layers, experts, uses, rows } = engine.expertUses();
+      expect([uses.length, rows.length]).toEqual([layers * experts, layers]);
+      expect(Math.min(...rows)).toBeGreaterThan(0);
+      const each = (layer: number) => uses.slice(layer * experts, (layer + 1) * experts).reduce((a, b) => a + b, 0);
+      const { expertsUsed } = engine.info().model;
+      expect(Array.from(rows, (_, layer) => each(layer))).toEqual(Array.from(rows, (count) => count * expertsUsed));
     }
     for (const text of texts.slice(1)) expect(text).toEqual(texts[0]);
   });
@@ -319,7 +325,7 @@ describe.skipIf(!built)('addon', () => {
     expect(sharing({ ranks: [] })).toThrow(/options\.mesh\.ranks/);
     expect(sharing({ split: 'rows', ranks: [{ device: 'cpu' }] })).toThrow(/options\.mesh\.split/);
     expect(sharing({ ranks: [{ device: 'cpu', threads: 5000 }] })).toThrow(/ranks\[0\]\.threads/);
-    expect(sharing({ ranks: [{ device: 'cpu' }], servedLayers: [-1] })).toThrow(/servedLayers/);
+    expect(sharing({ ranks: [{ device: 'cpu' }], served: [{ layer: -1 }] })).toThrow(/served\[0\]\.layer/);
     expect(() => new (engine.constructor as new () => unknown)()).toThrow(TypeError);
     expect(() => loose.submit?.call({}, { id: 1 })).toThrow();
   });

@@ -128,7 +128,7 @@ describe.skipIf(skip)('one of two devices that fails in mid-stream', { timeout: 
     const [bad] = roles(0);
     const rank = { threads: 0, share: 1, layers: 0 };
     const ranks = [bad.id, 'cpu'].map((device) => ({ ...rank, device }));
-    const mesh = { split: 'tensor' as const, ranks, servedLayers: [] };
+    const mesh = { split: 'tensor' as const, ranks, served: [] };
     const made = makeSupervisor(failing(bad), { load: { kernelCachePath, device: bad.id, mesh } });
     open.push(made.supervisor);
     await oracle.expectWhole(await oracle.answers(made, ['hang', 'memory'], [2, 7]), 'with the processor');

@@ -13,25 +13,26 @@ export function meshOf({ kind, shares }: Placement, { model }: MemoryPlan): Mesh
   const rank = { threads: 0, share: 1, layers: 0 };
   if (kind === 'tensor_parallel') {
     const ranks = shares.map(({ device, fraction }) => ({ ...rank, device, share: fraction }));
-    return { split: 'tensor', ranks, servedLayers: [] };
+    return { split: 'tensor', ranks, served: [] };
   }
   if (kind === 'handover') {
     const ranks = shares.map(({ device }) => ({ ...rank, device }));
-    return { split: 'handover', ranks, servedLayers: [] };
+    return { split: 'handover', ranks, served: [] };
   }
   const row = shares.filter(({ layers }) => layers > 0);
   const ranks = row.map(({ device, layers }) => ({ ...rank, device, layers }));
-  return { split: 'layers', ranks, servedLayers: servedOf(row, Math.max(1, model.experts)) };
+  return { split: 'layers', ranks, served: servedOf(row, Math.max(1, model.experts)) };
 }
 
 /** A card's first layers have their experts; those of the others are in the machine's memory. */
-function servedOf(row: readonly Share[], expertCount: number): number[] {
+function servedOf(row: readonly Share[], expertCount: number): Mesh['served'] {
   let at = 0;
   return row.flatMap(({ kind, layers, experts }) => {
     const first = at;
     at += layers;
     const here = Math.floor(experts / expertCount);
-    return kind === 'cpu' || experts === 0 ? [] : Array.from({ length: layers - here }, (_, i) => first + here + i);
+    if (kind === 'cpu' || experts === 0) return [];
+    return Array.from({ length: layers - here }, (_, i) => ({ layer: first + here + i }));
   });
 }
 

@@ -31,6 +31,7 @@ class CpuBackend final : public Backend {
   KvType kv_type() const override { return state_.kv_type; }
 
   void set_comm(Comm* comm) override { state_.resources.set_comm(comm); }
+  void set_route_counts(RouteCounts* counts) override { state_.resources.set_route_counts(counts); }
   WeightRef add_weight(const Matrix& matrix) override { return state_.resources.add_weight(matrix); }
   VectorRef add_vector(const Vector& vector) override { return state_.resources.add_vector(vector); }
   RopeRef add_rope(const RopeTable& table) override {

@@ -103,6 +103,7 @@ void run(Step& s, const Router& op) {
     }
     soften(logits + size_t(r) * op.experts, op, experts, &routes.weights[size_t(r) * op.k]);
   }
+  s.cpu.resources.count_routes(op.layer, std::span(routes.experts).first(size_t(rows) * op.k), rows);
 }
 
 void run(Step& s, const ExpertsGateUp& op) {

@@ -18,6 +18,7 @@ class ReferenceBackend final : public Backend {
   KvType kv_type() const override { return kv_type_; }
 
   void set_comm(Comm* comm) override { resources_.set_comm(comm); }
+  void set_route_counts(RouteCounts* counts) override { resources_.set_route_counts(counts); }
   WeightRef add_weight(const Matrix& matrix) override { return resources_.add_weight(matrix); }
   VectorRef add_vector(const Vector& vector) override { return resources_.add_vector(vector); }
   RopeRef add_rope(const RopeTable& table) override { return resources_.add_rope(table); }

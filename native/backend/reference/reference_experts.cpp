@@ -47,6 +47,7 @@ void run(Context& c, const Router& op) {
       routes.weights[size_t(r) * op.k + i] = static_cast<float>(std::exp(logits[experts[i]] - highest) / total);
     }
   }
+  c.resources.count_routes(op.layer, std::span(routes.experts).first(size_t(c.rows.rows) * op.k), c.rows.rows);
 }
 
 void run(Context& c, const ExpertsGateUp& op) {

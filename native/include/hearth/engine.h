@@ -42,12 +42,18 @@ struct RankOptions {
   uint32_t layers = 0;         // RankSplit::layers: so many; 0 on every rank: by share
 };
 
+/// A layer whose experts (or MLP) the processor has in the machine's memory, beside the ranks: all of them, or those of a list.
+struct ServedExperts {
+  uint32_t layer = 0;
+  std::optional<std::vector<uint32_t>> experts;
+};
+
 struct EngineOptions {
   std::string model_path;        // a .gguf file (any part of a split one), a .safetensors folder, or a file in it
   std::string device = "cpu";    // "cpu", "reference", or the id of a graphics device, as devices() gives it
   std::vector<RankOptions> ranks;  // several devices instead of that one
   RankSplit split = RankSplit::layers;
-  std::vector<uint32_t> served_layers;  // layers whose experts (or MLP) the processor has in the machine's memory, beside the others
+  std::vector<ServedExperts> served;
   Precision precision = Precision::fast;
   KvType kv_type = KvType::automatic;  // exact keeps f32: another type is refused there
   uint32_t threads = 0;          // 0: every physical core
@@ -171,6 +177,14 @@ struct EngineStats {
   double prefill_tps = 0, decode_tps = 0;  // of the last seconds in which there was such work; 0 before
 };
 
+/// How often experts were chosen since the load, in layers whose choice reaches the host: those that a processor chooses for, or has
+/// experts of.
+struct ExpertUses {
+  uint32_t layers = 0, experts = 0;      // no experts: the model has none
+  std::vector<uint64_t> uses;            // [layers][experts]
+  std::vector<uint64_t> rows;            // [layers]: for so many rows experts were chosen
+};
+
 struct ModelInfo {
   std::string path, model_id;            // model_id: model/identity.h
   std::string architecture, name, license;
@@ -213,6 +227,7 @@ class Engine {
   /// All rows: [tokens.size() * vocabulary].
   virtual std::vector<float> all_logits(const std::vector<TokenId>& tokens) = 0;
   virtual EngineStats stats() const = 0;
+  virtual ExpertUses expert_uses() const = 0;
 
   /// Ends every request as cancelled, makes logits() under way throw Error{cancelled}, and joins the engine thread
   /// (<= 300 ms). May be called twice; submit() throws afterwards. The destructor does it too.

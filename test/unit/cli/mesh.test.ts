@@ -15,7 +15,7 @@ describe('--mesh', () => {
           { ...rank, device: 'cpu' },
           { ...rank, device: 'cpu' },
         ],
-        servedLayers: [],
+        served: [],
       },
     ],
     [
@@ -26,7 +26,7 @@ describe('--mesh', () => {
           { ...rank, device: card },
           { ...rank, device: 'cpu' },
         ],
-        servedLayers: [],
+        served: [],
       },
     ],
     [
@@ -37,7 +37,7 @@ describe('--mesh', () => {
           { ...rank, device: card, share: 2.5 },
           { ...rank, device: 'cpu' },
         ],
-        servedLayers: [],
+        served: [],
       },
     ],
     [
@@ -48,10 +48,21 @@ describe('--mesh', () => {
           { ...rank, device: card, layers: 20 },
           { ...rank, device: 'cpu', layers: 4 },
         ],
-        servedLayers: [],
+        served: [],
       },
     ],
-    [`layers:${card}+0,4-6`, { split: 'layers', ranks: [{ ...rank, device: card }], servedLayers: [0, 4, 5, 6] }],
+    [
+      `layers:${card}+0,4-6`,
+      { split: 'layers', ranks: [{ ...rank, device: card }], served: [0, 4, 5, 6].map((layer) => ({ layer })) },
+    ],
+    [
+      `layers:${card}+0,4-5:0-2:7`,
+      {
+        split: 'layers',
+        ranks: [{ ...rank, device: card }],
+        served: [{ layer: 0 }, { layer: 4, experts: [0, 1, 2, 7] }, { layer: 5, experts: [0, 1, 2, 7] }],
+      },
+    ],
   ])('%s', (text, want) => {
     expect(meshOf(text)).toEqual(want);
   });
@@ -67,6 +78,9 @@ describe('--mesh', () => {
     'layers:cpu+',
     'layers:cpu+-',
     'layers:cpu+7-4',
+    'layers:cpu+7:',
+    'layers:cpu+7:4-1',
+    'layers:cpu+:4',
     'layers:cpu+0-99999',
     'rows:cpu,cpu',
     `tensor:${'cpu,'.repeat(8)}cpu`,

@@ -59,7 +59,7 @@ describe('restarting', () => {
 
   it('finds the devices of a load, each once, and not the processor', () => {
     const rank = (device: string) => ({ device, threads: 0, share: 1, layers: 0 });
-    const mesh = { split: 'tensor' as const, ranks: ['vulkan:1', 'cpu', 'vulkan:2'].map(rank), servedLayers: [] };
+    const mesh = { split: 'tensor' as const, ranks: ['vulkan:1', 'cpu', 'vulkan:2'].map(rank), served: [] };
     expect(graphicsIn({ device: 'vulkan:1', mesh })).toEqual(['vulkan:1', 'vulkan:2']);
     expect(graphicsIn({ device: 'cpu' })).toEqual([]);
   });

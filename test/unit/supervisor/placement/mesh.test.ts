@@ -43,22 +43,22 @@ describe('a plan in the words of the engine', () => {
     [
       'shares of every layer',
       plan('tensor_parallel', [share('a', { layers: 24, fraction: 0.7 }), share('b', { layers: 24, fraction: 0.3 })]),
-      { split: 'tensor', ranks: [rank('a', { share: 0.7 }), rank('b', { share: 0.3 })], servedLayers: [] },
+      { split: 'tensor', ranks: [rank('a', { share: 0.7 }), rank('b', { share: 0.3 })], served: [] },
     ],
     [
       'layers in a row',
       plan('layer_split', [share('a', { layers: 10, experts: 320 }), share('b', { layers: 14, experts: 448 })]),
-      { split: 'layers', ranks: [rank('a', { layers: 10 }), rank('b', { layers: 14 })], servedLayers: [] },
+      { split: 'layers', ranks: [rank('a', { layers: 10 }), rank('b', { layers: 14 })], served: [] },
     ],
     [
       'two that have all of it',
       plan('handover', [share('a', { layers: 24, experts: 768 }), share('cpu', { layers: 24, experts: 768 })]),
-      { split: 'handover', ranks: [rank('a'), rank('cpu')], servedLayers: [] },
+      { split: 'handover', ranks: [rank('a'), rank('cpu')], served: [] },
     ],
     [
       'experts that find no room are those of the last layers of their card',
       plan('experts_in_ram', [share('a', { layers: 24, experts: 20 * 32 }), share('cpu', { experts: 4 * 32 })]),
-      { split: 'layers', ranks: [rank('a', { layers: 24 })], servedLayers: [20, 21, 22, 23] },
+      { split: 'layers', ranks: [rank('a', { layers: 24 })], served: [20, 21, 22, 23].map((layer) => ({ layer })) },
     ],
     [
       'of two cards, each its own',
@@ -70,7 +70,7 @@ describe('a plan in the words of the engine', () => {
       {
         split: 'layers',
         ranks: [rank('a', { layers: 10 }), rank('b', { layers: 13 }), rank('cpu', { layers: 1 })],
-        servedLayers: [8, 9, 22],
+        served: [8, 9, 22].map((layer) => ({ layer })),
       },
     ],
   ])('%s', (_, placement, want) => {
@@ -79,7 +79,7 @@ describe('a plan in the words of the engine', () => {
 
   it('a dense model has no experts to leave behind', () => {
     const row = plan('layers_in_ram', [share('a', { layers: 30 }), share('cpu', { layers: 2 })]);
-    expect(meshOf(row, dense)?.servedLayers).toEqual([]);
+    expect(meshOf(row, dense)?.served).toEqual([]);
   });
 
   it('every plan that runs has every layer once, and experts where the bytes were reckoned', () => {
@@ -92,7 +92,7 @@ describe('a plan in the words of the engine', () => {
         else if (mesh.split === 'tensor') expect(total(mesh.ranks.map((each) => each.share))).toBeCloseTo(1, 6);
         const left = total(placement.shares.map(({ kind, experts }) => (kind === 'gpu' ? experts : 0)));
         if (mesh.split === 'layers' && placement.shares.every(({ kind, layers }) => kind === 'gpu' || layers === 0))
-          expect(mesh.servedLayers).toHaveLength(24 - left / 32);
+          expect(mesh.served).toHaveLength(24 - left / 32);
       }
     }
   });
