@@ -2,6 +2,7 @@
 // engines beside them. Schemas only; the addresses are in routes.ts. All sizes are bytes, all times milliseconds (since 1970 for dates).
 import { z } from 'zod';
 import { errorShape } from './errors';
+import { servedLayer } from './runtime';
 
 // Folders
 
@@ -135,6 +136,8 @@ export const placement = z.object({
   /** The engine can carry it out. */
   runs: z.boolean(),
   shares: z.array(placementShare),
+  /** Layers whose experts are not, or not all, with them but in the machine's memory; absent: none. */
+  served: z.array(servedLayer).optional(),
   /** Expected, or measured: writing, and reading a prompt. */
   decodeTps: z.number(),
   prefillTps: z.number(),

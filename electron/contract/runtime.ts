@@ -10,6 +10,10 @@ export const ENVIRONMENT = { parent: 'HEARTH_PARENT', addon: 'HEARTH_ADDON' } as
 /** 'cpu', 'reference', or the id of a graphics device as `devices` gives it. */
 const deviceId = z.string().regex(/^(cpu|reference|vulkan:[0-9a-f]{32})$/);
 
+/** A layer whose experts, all of them or those of the list, the processor has in the machine's memory. */
+export const servedLayer = z.object({ layer: z.int().min(0), experts: z.array(z.int().min(0)).min(1).optional() });
+export type ServedLayer = z.infer<typeof servedLayer>;
+
 /**
  * Several devices, the ranks, that share a model: whole layers in a row, every layer on all of them, or all of it on two, of which the
  * first reads prompts and hands them over.
@@ -31,7 +35,7 @@ export const mesh = z.object({
     .min(1)
     .max(8),
   /** Layers whose experts the processor has in the machine's memory, beside the ranks: all of them, or those of a list. */
-  served: z.array(z.object({ layer: z.int().min(0), experts: z.array(z.int().min(0)).min(1).optional() })).default([]),
+  served: z.array(servedLayer).default([]),
 });
 export type Mesh = z.infer<typeof mesh>;
 
@@ -178,6 +182,14 @@ export const stats = z.object({
   decodeTps: z.number(),
 });
 export type Stats = z.infer<typeof stats>;
+
+/**
+ * Of one layer: how often each of its experts was chosen since the load, and for how many rows in all. A layer whose choice never came
+ * by the host has no rows.
+ */
+export const layerUses = z.object({ rows: z.number().min(0), experts: z.array(z.number().min(0)).max(1024) });
+export type LayerUses = z.infer<typeof layerUses>;
+export const expertUses = z.array(layerUses).max(1024);
 
 export const generateInput = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('chat'), chat: chatInput }),
@@ -354,6 +366,8 @@ export const METHODS = {
     result: machineLimits,
   },
   stats: { params: empty, result: stats },
+  /** Layer by layer; of a model without experts nothing. */
+  expertUses: { params: empty, result: z.object({ layers: expertUses }) },
   /** Finishes running requests, hands unstarted ones back by id. */
   drain: { params: empty, result: z.object({ unstarted: z.array(z.string()) }) },
   shutdown: { params: empty, result: empty },

@@ -1,4 +1,5 @@
 // Loads a model: engine, tokenizer and prompt thread side by side, with progress. What fails takes the others back.
+import { createHash } from 'node:crypto';
 import { HearthError } from '../contract/errors';
 import type { GenerationEvent, Loaded, LoadPhase, Mesh } from '../contract/runtime';
 import type { Addon, NativeInspection, NativeLoad } from './addon';
@@ -32,8 +33,16 @@ function gapOf({ device, mesh }: Pick<FullParams<'load'>, 'device' | 'mesh'>) {
 /** How several devices share it, short: what an answer is depends on that, too. */
 function meshWords({ split, ranks, served }: Mesh): string {
   const amounts = ranks.map(({ share, layers }) => (split === 'layers' && layers > 0 ? layers : share.toFixed(2)));
-  const elsewhere = served.length > 0 ? ` + experts of ${served.length}` : '';
-  return split === 'handover' ? split : `${split} ${amounts.join(':')}${elsewhere}`;
+  return split === 'handover' ? split : `${split} ${amounts.join(':')}${servedWords(served)}`;
+}
+
+/** Which experts of a layer are elsewhere has its part in how sums are rounded: a mark stands for the lists. */
+function servedWords(served: Mesh['served']): string {
+  if (served.length === 0) return '';
+  const lists = served.flatMap(({ experts }) => (experts ? [experts.length] : []));
+  if (lists.length === 0) return ` + experts of ${served.length}`;
+  const mark = createHash('sha256').update(JSON.stringify(served)).digest('hex').slice(0, 8);
+  return ` + experts of ${served.length} (some of ${lists.length}, ${mark})`;
 }
 
 /** Throws HearthError, with nothing left behind. */

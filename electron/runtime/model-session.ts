@@ -1,7 +1,7 @@
 // One loaded model at work: requests come in as the contract says, go through prompt thread and engine, and come out as events.
 // It owns the engine and the prompt thread; it knows no process and no port.
 import { HearthError } from '../contract/errors';
-import type { BenchResult, GenerationEvent, Loaded, Stats } from '../contract/runtime';
+import type { BenchResult, GenerationEvent, LayerUses, Loaded, Stats } from '../contract/runtime';
 import type { Addon, NativeEngine, NativeEvent, NativeGuide, NativeInspection, NativeRequest } from './addon';
 import { bench, type BenchParams } from './bench';
 import { workOf } from './bench-work';
@@ -118,6 +118,15 @@ export class ModelSession {
 
   stats(): Stats {
     return { ...this.parts.engine.stats(), ...processMemory() };
+  }
+
+  expertUses(): LayerUses[] {
+    const { layers, experts, uses, rows } = this.parts.engine.expertUses();
+    if (experts === 0) return [];
+    return Array.from({ length: layers }, (_, layer) => ({
+      rows: rows[layer] ?? 0,
+      experts: Array.from(uses.subarray(layer * experts, (layer + 1) * experts)),
+    }));
   }
 
   async bench(params: BenchParams): Promise<BenchResult> {

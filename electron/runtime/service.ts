@@ -68,6 +68,7 @@ class Service {
       bench: (params) => this.model().bench(params),
       limits: (params) => this.addon().machineLimits({ ...params, seconds: LIMITS_SECONDS }),
       stats: () => this.model().stats(),
+      expertUses: () => ({ layers: this.model().expertUses() }),
       drain: async () => ({ unstarted: await this.model().drain() }),
       shutdown: () => this.shutdown(),
       devices: ({ kernelCachePath }) => this.addon().devices(kernelCachePath),

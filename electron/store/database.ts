@@ -1,6 +1,7 @@
 // The whole store as synchronous calls on one connection. It runs in the worker thread; main never makes one.
 import { settings as settingsSchema, type Settings } from '../contract/own';
 import { Chats } from './chats';
+import { expertUsesCalls } from './expert-uses';
 import { matrixCalls } from './matrix';
 import { schemaVersion, type Db } from './migrate';
 import { remoteEngineCalls } from './remote-engines';
@@ -131,6 +132,7 @@ export function createCalls(db: Db): Calls {
     saveHashes: (hashes) => models.saveHashes(hashes),
     forgetModels: (paths) => models.forget(paths),
     saveUse: (use) => models.saveUse(use),
+    ...expertUsesCalls(db),
     version: () => schemaVersion(db),
   };
 }

@@ -38,6 +38,8 @@ const METHODS: Record<keyof StoreCalls, true> = {
   saveHashes: true,
   forgetModels: true,
   saveUse: true,
+  expertUses: true,
+  saveExpertUses: true,
   version: true,
 };
 

@@ -136,4 +136,12 @@ export const MIGRATIONS: readonly string[] = [
     decode_tps REAL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- How often each expert was used here: [{ rows, experts }], layer by layer
+  CREATE TABLE expert_uses (
+    model_id TEXT PRIMARY KEY,
+    layers TEXT NOT NULL,
+    at INTEGER NOT NULL
+  ) STRICT;
+  `,
 ];

@@ -3,7 +3,7 @@
 import type { SelfCheck } from '../contract/models';
 import type { ErrorShape } from '../contract/errors';
 import type { Chat, ChatPatch, Message, Settings } from '../contract/own';
-import type { Abilities, ModelInfo } from '../contract/runtime';
+import type { Abilities, LayerUses, ModelInfo } from '../contract/runtime';
 
 /** A key of the API as it is kept: never the key itself. */
 export interface ApiKey {
@@ -104,6 +104,13 @@ export interface ModelUse {
   decodeTps?: number;
 }
 
+/** How often experts of a model were used here, layer by layer. */
+export interface StoredUses {
+  modelId: string;
+  layers: LayerUses[];
+  at: number;
+}
+
 /** What the library remembers over a restart. */
 export interface LibraryMemory {
   models: KnownModel[];
@@ -185,6 +192,10 @@ export interface StoreCalls {
   /** What was remembered of these paths: of models and of files. */
   forgetModels(paths: string[]): void;
   saveUse(use: ModelUse): void;
+  /** Undefined: nobody counted. */
+  expertUses(modelId: string): LayerUses[] | undefined;
+  /** Takes the place of what was known of the model. */
+  saveExpertUses(uses: StoredUses): void;
 
   /** Schema version of the file. */
   version(): number;

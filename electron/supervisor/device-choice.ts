@@ -14,7 +14,7 @@ import type { LoadWish } from './types';
 
 export interface DeviceChoiceOptions {
   gpus: Gpus;
-  knowledge: Pick<Knowledge, 'experience' | 'lastDevices' | 'opsPerSecond' | 'trials'>;
+  knowledge: Pick<Knowledge, 'experience' | 'lastDevices' | 'opsPerSecond' | 'trials' | 'uses'>;
   /** `measure`: how fast it is read may be found out now, which takes a second. */
   ram(measure: boolean): Promise<Room>;
   /** Of a graphics device, in bytes a second. */
@@ -102,11 +102,13 @@ export class DeviceChoice {
     const gpus = await this.measured(await this.options.gpus.rooms(ram, quick), measure);
     const seen = await this.experiences(plan, gpus);
     const rates = await this.rates(plan);
+    const heat = await this.options.knowledge.uses.heat(plan);
     const { kvType, context } = wish;
     const chooseOf = (from: Room[]) =>
       chooseRoom(plan, { ram, gpus: from }, named(wanted), {
         seen: (device) => seen.get(device) ?? {},
         rates: (devices) => rates.get(devices),
+        ...(heat && { heat }),
         ...(context && { context }),
         ...(kvType === 'q8' && { kvType }),
       });

@@ -4,11 +4,12 @@ import { stat } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { MemoryPlan, Stats } from '../contract/runtime';
 import type { Store } from '../store/types';
+import { ExpertUses, type UsesStore } from './expert-uses';
 import type { Experience } from './fit';
 import type { Rates } from './placement/trial';
 import type { Probe } from './types';
 
-export type ExperienceStore = Pick<Store, 'measurements' | 'addMeasurement'>;
+export type ExperienceStore = Pick<Store, 'measurements' | 'addMeasurement'> & Partial<UsesStore>;
 
 const LOAD = 'load';
 const BANDWIDTH = 'bandwidth';
@@ -40,6 +41,7 @@ export interface LastDevice {
 }
 
 export class Knowledge {
+  readonly uses: ExpertUses;
   private readonly plans = new Map<string, { print: string; plan: MemoryPlan }>();
   private readonly seen = new Map<string, Seen>();
   private readonly devices = new Map<string, LastDevice[]>();
@@ -51,7 +53,9 @@ export class Knowledge {
     private readonly probe: Probe,
     private readonly store: ExperienceStore | undefined,
     private readonly prefillChunk: number | undefined,
-  ) {}
+  ) {
+    this.uses = new ExpertUses(store);
+  }
 
   /** Throws HearthError: what is wrong with the file. */
   async plan(path: string): Promise<MemoryPlan> {

@@ -137,6 +137,8 @@ export class Residency {
     const tenants = this.pools.tenants();
     const { shrink, evict } = relieve(tenants, RESERVE_BYTES - this.options.memory().freeBytes);
     this.grantAll(shrink);
+    for (const { host, terms } of this.residents.values())
+      if (terms) void this.options.knowledge.uses.nowAndThen(host, terms.plan);
     for (const path of new Set([...expired(tenants, idleMs, Date.now()), ...evict])) {
       const resident = this.residents.get(path);
       if (!resident || resident.ending) continue;
@@ -398,11 +400,14 @@ export class Residency {
 
   private async takeDown(resident: Resident): Promise<void> {
     const { ref, host, terms } = resident;
+    const { knowledge } = this.options;
+    const uses = terms ? await knowledge.uses.ask(host, terms.plan) : [];
     await host.close();
     if (this.residents.get(ref.path) === resident) this.residents.delete(ref.path);
     this.looks.forget(resident);
-    if (terms)
-      await this.options.knowledge.remember(subjectOf(terms.plan, subjectDevice(terms))).catch(() => undefined);
+    if (!terms) return;
+    await knowledge.uses.keep(terms.plan, uses);
+    await knowledge.remember(subjectOf(terms.plan, subjectDevice(terms))).catch(() => undefined);
   }
 
   private grantAll(grants: readonly Grant[]): void {

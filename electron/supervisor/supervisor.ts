@@ -47,7 +47,7 @@ export interface SupervisorOptions {
   maxWaiting?: number;
   /** After so long without a word a runtime that has work is taken for hung; absent: a minute. */
   hangMs?: number;
-  /** Where what loads really took is kept. */
+  /** Where what loads really took, and which experts they used, is kept. */
   store?: ExperienceStore;
   /** All models together take no more; absent: what the machine has. */
   budgetBytes?: number;

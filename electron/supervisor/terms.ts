@@ -162,8 +162,8 @@ export function termsOf({ parts, kvMax }: Asking, known: Known, wished: Wished, 
 }
 
 /** For the runtime: it may hold what was granted, and later at most this. */
-export function boundsOf({ context, kvMax, gpu, division, plan }: Terms): Partial<HostLoad> {
-  const mesh = division && meshOf(division.placement, plan);
+export function boundsOf({ context, kvMax, gpu, division }: Terms): Partial<HostLoad> {
+  const mesh = division && meshOf(division.placement);
   return { context, kvBytes: kvMax, ...(gpu && { device: gpu.id }), ...(mesh && { mesh }) };
 }
 

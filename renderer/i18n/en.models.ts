@@ -414,6 +414,8 @@ export const modelWords = {
   'placement.gpu': '{{cards}} holds all of it, with {{spare}} to spare.',
   'placement.experts_in_ram':
     '{{cards}} holds every layer. Experts for which it has no room, {{inRam}}, are in this computer’s memory, and the processor computes them.',
+  'placement.experts_in_ram.by_use':
+    '{{cards}} holds every layer and the experts that are used most here. The other experts, {{inRam}}, are in this computer’s memory, and the processor computes them.',
   'placement.layers_in_ram_one':
     '{{cards}} holds what it has room for. The last layer, {{inRam}}, is in this computer’s memory, and the processor computes it.',
   'placement.layers_in_ram_other':
@@ -422,10 +424,16 @@ export const modelWords = {
     '{{cards}} holds what it has room for. The last layer, and experts of the others, {{inRam}} in all, are in this computer’s memory, and the processor computes them.',
   'placement.layers_and_experts_in_ram_other':
     '{{cards}} holds what it has room for. The last {{count}} layers, and experts of the others, {{inRam}} in all, are in this computer’s memory, and the processor computes them.',
+  'placement.layers_and_experts_in_ram.by_use_one':
+    '{{cards}} holds what it has room for, of the experts those that are used most here. The last layer, and the other experts, {{inRam}} in all, are in this computer’s memory, and the processor computes them.',
+  'placement.layers_and_experts_in_ram.by_use_other':
+    '{{cards}} holds what it has room for, of the experts those that are used most here. The last {{count}} layers, and the other experts, {{inRam}} in all, are in this computer’s memory, and the processor computes them.',
   'placement.layer_split': '{{cards}} hold the layers one after the other: none of them has room for all.',
   'placement.tensor_parallel': '{{cards}} share every layer and compute it together.',
   'placement.gpus_and_ram':
     '{{cards}} hold the layers one after the other. What finds no room there, {{inRam}}, is in this computer’s memory, and the processor computes it.',
+  'placement.gpus_and_ram.by_use':
+    '{{cards}} hold the layers one after the other, with the experts that are used most here. What finds no room there, {{inRam}}, is in this computer’s memory, and the processor computes it.',
   'placement.handover.between_cards':
     '{{reads}} reads what you write and hands it over to {{writes}}, which writes the answers. Both hold all of it.',
   'placement.handover.to_processor':

@@ -399,13 +399,19 @@ export const modelWords: CatalogueOf<typeof english> = {
   'device.why.required': '你的设置要求使用显卡。',
   'placement.gpu': '全部放在{{cards}}上，还剩 {{spare}}。',
   'placement.experts_in_ram': '{{cards}}放下所有的层。放不下的专家（{{inRam}}）留在这台电脑的内存里，由处理器计算。',
+  'placement.experts_in_ram.by_use':
+    '{{cards}}放下所有的层和这里最常用的专家。其余专家（{{inRam}}）留在这台电脑的内存里，由处理器计算。',
   'placement.layers_in_ram_other':
     '{{cards}}放下能放的部分。最后 {{count}} 层（{{inRam}}）留在这台电脑的内存里，由处理器计算。',
   'placement.layers_and_experts_in_ram_other':
     '{{cards}}放下能放的部分。最后 {{count}} 层和其他层的一部分专家（共 {{inRam}}）留在这台电脑的内存里，由处理器计算。',
+  'placement.layers_and_experts_in_ram.by_use_other':
+    '{{cards}}放下能放的部分，专家中先放这里最常用的。最后 {{count}} 层和其余专家（共 {{inRam}}）留在这台电脑的内存里，由处理器计算。',
   'placement.layer_split': '{{cards}}依次各放一部分层：单独一块放不下全部。',
   'placement.tensor_parallel': '{{cards}}分担每一层，同时计算。',
   'placement.gpus_and_ram': '{{cards}}依次各放一部分层。放不下的（{{inRam}}）留在这台电脑的内存里，由处理器计算。',
+  'placement.gpus_and_ram.by_use':
+    '{{cards}}依次各放一部分层，以及这里最常用的专家。放不下的（{{inRam}}）留在这台电脑的内存里，由处理器计算。',
   'placement.handover.between_cards': '{{reads}}读取你写的内容，再交给{{writes}}来写回答。两者都放下整个模型。',
   'placement.handover.to_processor': '{{reads}}读取你写的内容，再交给处理器来写回答。两者都放下整个模型。',
   'placement.handover.from_processor': '处理器读取你写的内容，再交给{{writes}}来写回答。两者都放下整个模型。',

@@ -1,11 +1,15 @@
-// Layers in a row over devices, with the experts that find no room in the machine's memory. Every way to cut the row is weighed.
-// It knows sizes and rooms, and no device.
-import { kvOn, total, type Layer, type Sizes } from './sizes';
+// Layers in a row over devices, with the experts that find no room (experts.ts) in the machine's memory. Every way to cut the row is
+// weighed. It knows sizes and rooms, and no device.
+import type { ServedLayer } from '../../contract/runtime';
+import { keep } from './experts';
+import { kvOn, total, type Sizes } from './sizes';
 import { fixedSeconds, opsSeconds, readSeconds } from './speed';
 import type { PlaceDevice, Placement, PlacementKind, Share } from './types';
 
 /** More ways than this are not tried one by one. */
 const MOST_CUTS = 10_000;
+/** Of those that are tried, the fastest are weighed by what is known of experts' use. */
+const BEST_CUTS = 4;
 
 /** How many layers each of `devices` gets: all ways, or the one by room. */
 function* cuts(layers: number, devices: readonly PlaceDevice[]): Generator<number[]> {
@@ -38,59 +42,33 @@ function byRoom(layers: number, devices: readonly PlaceDevice[]): number[] {
   return counts;
 }
 
-/** Of some layers' experts, those that fit into `bytes`: how many there are, what they weigh, and what of their reads they stand for. */
-function fill(
-  layers: readonly Layer[],
-  expertCount: number,
-  bytes: number,
-): { experts: number; bytes: number; reads: number } {
-  const each = layers.map(({ experts }) => experts / expertCount);
-  if (layers.every(({ heat }) => heat === undefined)) {
-    // Nobody knows which are used: whole layers, in order.
-    let weight = 0;
-    let whole = 0;
-    while (whole < layers.length && weight + (layers[whole]?.experts ?? 0) <= bytes)
-      weight += layers[whole++]?.experts ?? 0;
-    return { experts: whole * expertCount, bytes: weight, reads: weight };
-  }
-  const all = layers.flatMap(({ heat, experts }, layer) => {
-    const sum = total(heat ?? []) || 1;
-    return Array.from({ length: expertCount }, (_, expert) => ({
-      bytes: each[layer] ?? 0,
-      reads: experts * (heat ? (heat[expert] ?? 0) / sum : 1 / expertCount),
-    }));
-  });
-  const taken = { experts: 0, bytes: 0, reads: 0 };
-  for (const one of all.sort((a, b) => b.reads - a.reads)) {
-    if (taken.bytes + one.bytes > bytes) break;
-    taken.experts += 1;
-    taken.bytes += one.bytes;
-    taken.reads += one.reads;
-  }
-  return taken;
-}
-
 interface Held {
   share: Share;
   /** Bytes that a token reads here, and of those the weights that it meets in a prompt. */
   reads: number;
   computes: number;
-  /** Experts left over for the machine's memory: bytes, reads, layers. */
-  left: { bytes: number; reads: number; layers: number };
+  /** Experts left over for the machine's memory. */
+  left: { bytes: number; reads: number; served: ServedLayer[] };
 }
 
-/** One device with some layers; undefined where what cannot go elsewhere does not fit. */
-function hold(device: PlaceDevice, layers: readonly Layer[], sizes: Sizes, first: boolean): Held | undefined {
+/** One device with `count` layers from `at` on; undefined where what cannot go elsewhere does not fit. */
+function hold(device: PlaceDevice, [at, count]: [number, number], sizes: Sizes, cpu: PlaceDevice): Held | undefined {
+  const layers = sizes.layers.slice(at, at + count);
+  const first = at === 0;
   const shared = total(layers.map((layer) => layer.shared)) + (first ? sizes.embedding + sizes.output : 0);
   const experts = total(layers.map((layer) => layer.experts));
   const kvBytes = kvOn(layers, sizes.kvPerLayer);
   const scratch = sizes.scratch[device.kind === 'gpu' && !first ? 'row' : device.kind];
   const free = device.roomBytes - shared - kvBytes - scratch;
   if (free < 0) return undefined;
-  const here = fill(layers, sizes.expertCount, free);
-  // The processor has no other memory to put them into.
-  if (device.kind === 'cpu' && here.bytes < experts) return undefined;
   const used = sizes.expertsUsed / sizes.expertCount;
+  const secondsOf = (reads: number, expertLayers: number) =>
+    readSeconds(reads * used, device.bytesPerSecond) +
+    readSeconds((experts - reads) * used, cpu.bytesPerSecond) +
+    fixedSeconds({ gpuLayers: 0, hops: 0, expertLayers, sums: 0 });
+  const here = keep(sizes, { first: at, count, bytes: free }, secondsOf);
+  // The processor has no other memory to put them into.
+  if (device.kind === 'cpu' && here.served.length > 0) return undefined;
   const spoken = kvOn(layers, sizes.spokenPerLayer);
   const reads = shared - (first ? sizes.embedding : 0) + here.reads * used + spoken;
   return {
@@ -100,7 +78,7 @@ function hold(device: PlaceDevice, layers: readonly Layer[], sizes: Sizes, first
       kind: device.kind,
       layers: layers.length,
       fraction: 1,
-      experts: experts > 0 ? here.experts : 0,
+      experts: here.experts,
       weightBytes: shared + here.bytes,
       kvBytes,
       scratchBytes: scratch,
@@ -108,9 +86,9 @@ function hold(device: PlaceDevice, layers: readonly Layer[], sizes: Sizes, first
     reads,
     computes: total(layers.map((layer) => layer.shared)) + here.reads * used,
     left: {
-      bytes: experts - here.bytes,
-      reads: (experts - here.reads) * used,
-      layers: layers.length - Math.floor(here.experts / sizes.expertCount),
+      bytes: here.served.length > 0 ? experts - here.bytes : 0,
+      reads: Math.max(0, experts - here.reads) * used,
+      served: here.served,
     },
   };
 }
@@ -135,7 +113,7 @@ function assemble(
   let at = 0;
   for (const [index, device] of devices.entries()) {
     const count = counts[index] ?? 0;
-    const one = hold(device, sizes.layers.slice(at, at + count), sizes, index === 0);
+    const one = hold(device, [at, count], sizes, cpu);
     if (!one) return undefined;
     held.push(one);
     at += count;
@@ -143,8 +121,8 @@ function assemble(
   const left = {
     bytes: total(held.map(({ left: { bytes } }) => bytes)),
     reads: total(held.map(({ left: { reads } }) => reads)),
-    layers: total(held.map(({ left: { bytes, layers } }) => (bytes > 0 ? layers : 0))),
   };
+  const served = held.flatMap((each) => each.left.served);
   const shares = withExperts(
     held.map(({ share }) => share),
     left,
@@ -160,16 +138,17 @@ function assemble(
     fixedSeconds({
       gpuLayers: total(cards.map(({ share }) => share.layers)),
       hops: devices.length - 1,
-      expertLayers: left.layers,
+      expertLayers: served.length,
       sums: 0,
     });
   return {
     kind: kindOf(
       held.map(({ share }) => share),
-      left.bytes > 0,
+      served.length > 0,
     ),
     runs: false,
     shares,
+    ...(served.length > 0 && { served }),
     decodeTps: 1 / seconds,
     prefillTps: 1 / prefillSeconds(held, left.reads, devices, sizes, cpu),
     spareBytes,
@@ -188,12 +167,7 @@ function prefillSeconds(
   return Math.max(...each, opsSeconds(left * opsPerByte, cpu.opsPerSecond));
 }
 
-function withExperts(
-  shares: Share[],
-  left: { bytes: number; layers: number },
-  sizes: Sizes,
-  cpu: PlaceDevice,
-): Share[] {
+function withExperts(shares: Share[], left: { bytes: number }, sizes: Sizes, cpu: PlaceDevice): Share[] {
   if (left.bytes === 0) return shares;
   const experts =
     total(sizes.layers.map((layer) => (layer.experts > 0 ? sizes.expertCount : 0))) -
@@ -240,13 +214,19 @@ export function spareOf(shares: readonly Share[], devices: readonly PlaceDevice[
   return Math.min(...spares);
 }
 
-/** The fastest way to lay the layers out over exactly these devices, in this order. */
+/** The fastest way to lay the layers out over exactly these devices, in this order. Which experts are used most is asked of the best cuts alone. */
 export function inARow(devices: readonly PlaceDevice[], sizes: Sizes, cpu: PlaceDevice): Placement | undefined {
-  let best: Placement | undefined;
   if (devices.length > sizes.layers.length) return undefined;
+  const unknown = { ...sizes, byUse: [] };
+  let best: { counts: number[]; placement: Placement }[] = [];
   for (const counts of cuts(sizes.layers.length, devices)) {
-    const placement = assemble(devices, counts, sizes, cpu);
-    if (placement && (!best || placement.decodeTps > best.decodeTps)) best = placement;
+    const placement = assemble(devices, counts, unknown, cpu);
+    if (!placement || placement.decodeTps <= (best[BEST_CUTS - 1]?.placement.decodeTps ?? 0)) continue;
+    best = [...best, { counts, placement }].sort((one, two) => two.placement.decodeTps - one.placement.decodeTps);
+    best.length = Math.min(best.length, BEST_CUTS);
   }
-  return best;
+  const [first, ...others] = best.map(({ counts, placement }) =>
+    sizes.byUse.length > 0 && placement.served ? (assemble(devices, counts, sizes, cpu) ?? placement) : placement,
+  );
+  return others.reduce((one, two) => (one && two.decodeTps > one.decodeTps ? two : one), first);
 }

@@ -1,14 +1,16 @@
 // A plan over several devices in the words of the engine: who has which layers, and how a conversation's bytes are shared. Pure.
 import type { MemoryPlan, Mesh } from '../../contract/runtime';
 import { total } from './sizes';
-import type { Placement, Share } from './types';
+import type { Placement } from './types';
+
+/** Layers have experts in two places, the most used ones beside them. */
+export const isByUse = ({ served = [] }: Pick<Placement, 'served'>): boolean => served.some(({ experts }) => experts);
 
 /** The engine keeps the experts of a layer together, wherever they are. */
-export const isCarriedOut = ({ shares }: Placement, expertCount: number): boolean =>
-  shares.every(({ experts }) => experts % expertCount === 0);
+export const isCarriedOut = (placement: Placement): boolean => !isByUse(placement);
 
 /** Undefined where one device has all of it. */
-export function meshOf({ kind, shares }: Placement, { model }: MemoryPlan): Mesh | undefined {
+export function meshOf({ kind, shares, served }: Placement): Mesh | undefined {
   if (shares.length < 2) return undefined;
   const rank = { threads: 0, share: 1, layers: 0 };
   if (kind === 'tensor_parallel') {
@@ -21,24 +23,14 @@ export function meshOf({ kind, shares }: Placement, { model }: MemoryPlan): Mesh
   }
   const row = shares.filter(({ layers }) => layers > 0);
   const ranks = row.map(({ device, layers }) => ({ ...rank, device, layers }));
-  return { split: 'layers', ranks, served: servedOf(row, Math.max(1, model.experts)) };
-}
-
-/** A card's first layers have their experts; those of the others are in the machine's memory. */
-function servedOf(row: readonly Share[], expertCount: number): Mesh['served'] {
-  let at = 0;
-  return row.flatMap(({ kind, layers, experts }) => {
-    const first = at;
-    at += layers;
-    const here = Math.floor(experts / expertCount);
-    if (kind === 'cpu' || experts === 0) return [];
-    return Array.from({ length: layers - here }, (_, i) => ({ layer: first + here + i }));
-  });
+  return { split: 'layers', ranks, served: [...(served ?? [])] };
 }
 
 /** Under what the speed of a model placed so is remembered. */
-export const devicesOf = ({ kind, shares }: Placement): string =>
-  shares.length === 1 ? (shares[0]?.device ?? 'cpu') : [kind, ...shares.map(({ device }) => device)].join(' ');
+export const devicesOf = ({ kind, shares, served }: Placement): string =>
+  shares.length === 1
+    ? (shares[0]?.device ?? 'cpu')
+    : [kind, ...(isByUse({ served }) ? ['by_use'] : []), ...shares.map(({ device }) => device)].join(' ');
 
 /** The engine's own cut (native share_out): whole units, each to whoever lacks most. */
 export function shareOut(units: number, weights: readonly number[]): number[] {

@@ -35,7 +35,7 @@ export function placements(sizes: Sizes, { cpu, gpus }: Machine, most = MOST_RAN
   if (most > 1) found.push(...pairs([...gpus, cpu]).map((pair) => handedOver(pair, sizes, cpu)));
   return found
     .filter((placement) => placement !== undefined)
-    .map((placement) => ({ ...placement, runs: isCarriedOut(placement, sizes.expertCount) }))
+    .map((placement) => ({ ...placement, runs: isCarriedOut(placement) }))
     .sort((one, two) => two.decodeTps - one.decodeTps || one.shares.length - two.shares.length);
 }
 

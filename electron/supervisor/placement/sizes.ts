@@ -11,12 +11,22 @@ export interface Layer {
   /** All its experts together; 0 in a dense layer. */
   experts: number;
   group: number;
-  /** Relative use of each expert, where it is known. */
-  heat?: readonly number[] | undefined;
+}
+
+/** Of each layer how often each of its experts is used, relative to the others; undefined where nobody counted. */
+export type Heat = readonly (readonly number[] | undefined)[];
+
+/** One expert of a layer whose use is known. `use`: 1 where it is used as often as the layer's experts are on average. */
+export interface UsedExpert {
+  layer: number;
+  expert: number;
+  use: number;
 }
 
 export interface Sizes {
   layers: Layer[];
+  /** The most used ones first. */
+  byUse: UsedExpert[];
   embedding: number;
   output: number;
   expertCount: number;
@@ -55,16 +65,23 @@ function perLayer(plan: MemoryPlan, context: number, kvType: KvType): number[] {
   });
 }
 
-export function sizesOf(
-  plan: MemoryPlan,
-  context: number,
-  kvType: KvType,
-  heat?: readonly (readonly number[])[],
-): Sizes {
+/** Experts of layers that nobody counted are in no list. */
+function byUseOf(heat: Heat): UsedExpert[] {
+  const all = heat.flatMap((each, layer) => {
+    const sum = total(each ?? []);
+    return sum > 0
+      ? (each ?? []).map((uses, expert) => ({ layer, expert, use: (uses * (each ?? []).length) / sum }))
+      : [];
+  });
+  return all.sort((one, two) => two.use - one.use || one.layer - two.layer || one.expert - two.expert);
+}
+
+export function sizesOf(plan: MemoryPlan, context: number, kvType: KvType, heat: Heat = []): Sizes {
   const { parts, model, deviceScratchBytes } = plan;
   const { row, share } = plan.scratchOfParts ?? { row: deviceScratchBytes, share: deviceScratchBytes };
   return {
-    layers: parts.layers.map((layer, index) => ({ ...layer, heat: heat?.[index] })),
+    layers: [...parts.layers],
+    byUse: byUseOf(heat),
     embedding: parts.embedding,
     output: parts.output,
     expertCount: Math.max(1, model.experts),

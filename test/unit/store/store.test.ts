@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { closeDatabase, openDatabase } from '../../../electron/store/migrate';
 import { openStore } from '../../../electron/store/open';
 import { sampleChat, sampleMessage, sampleTurn, temporaryFolder, temporaryStore } from './samples';
 
@@ -168,6 +169,43 @@ describe('settings, keys, measurements', () => {
     ]);
     expect(await store.removeKey('k1')).toBe(true);
     expect(await store.checkKey('h', 5)).toEqual({ any: false });
+  });
+
+  it('uses of experts outlive a restart, take each other’s place, and are kept of the latest models alone', async () => {
+    const path = join(temporaryFolder(), 'hearth.db');
+    const store = await openStore({ path });
+    expect(await store.expertUses('m0')).toBeUndefined();
+    const layers = Array.from({ length: 36 }, () => ({
+      rows: 10.2,
+      experts: Array.from({ length: 128 }, (_, i) => i + 0.4),
+    }));
+    for (let at = 0; at <= 64; at += 1) await store.saveExpertUses({ modelId: `m${at}`, layers, at });
+    await store.saveExpertUses({ modelId: 'm1', layers: [{ rows: 0, experts: [] }], at: 65 });
+    await store.close();
+    const again = await temporaryStore(path);
+    expect(await again.expertUses('m0')).toBeUndefined();
+    expect(await again.expertUses('m1')).toEqual([{ rows: 0, experts: [] }]);
+    const kept = await again.expertUses('m2');
+    expect(kept).toHaveLength(36);
+    expect(kept?.[35]).toEqual({ rows: 10, experts: Array.from({ length: 128 }, (_, i) => i) });
+  });
+
+  it('uses of experts that are none are as if nobody had counted', async () => {
+    const path = join(temporaryFolder(), 'hearth.db');
+    await (await openStore({ path })).close();
+    const db = openDatabase(path);
+    const put = db.prepare('INSERT INTO expert_uses (model_id, layers, at) VALUES (?, ?, 0)');
+    const odd = [
+      '',
+      '{}',
+      '[{"rows":-1,"experts":[]}]',
+      '[{"rows":1,"experts":["a"]}]',
+      '[{"rows":1e999,"experts":[]}]',
+    ];
+    for (const [index, text] of odd.entries()) put.run(`m${index}`, text);
+    closeDatabase(db);
+    const store = await temporaryStore(path);
+    for (const [index] of odd.entries()) expect(await store.expertUses(`m${index}`)).toBeUndefined();
   });
 
   it('measurements come back newest first', async () => {

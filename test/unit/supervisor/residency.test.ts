@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HearthError, type ErrorCode } from '../../../electron/contract/errors';
 import type { Loaded, Stats } from '../../../electron/contract/runtime';
+import { ExpertUses } from '../../../electron/supervisor/expert-uses';
 import type { SeenGpu } from '../../../electron/supervisor/gpus';
 import type { Where } from '../../../electron/supervisor/terms';
 import type { Knowledge, Trial } from '../../../electron/supervisor/knowledge';
@@ -89,6 +90,7 @@ function setUp({ budget = 7, auto = true, gpu, where, mayLeave = true, rates = {
     loadedOn: async () => undefined,
     trials: async () => trials,
     tried: async (_plan: unknown, trial: Trial) => void trials.push(trial),
+    uses: new ExpertUses(undefined),
   } as unknown as Knowledge;
   const residency: Residency = new Residency({
     knowledge,

@@ -8,7 +8,7 @@ import type { Placement, Share } from '../../../../electron/supervisor/placement
 import { MACHINES, machineOf } from './machines';
 import { MODELS } from './models';
 
-const [small, , dense] = MODELS as [(typeof MODELS)[number], unknown, (typeof MODELS)[number]];
+const [small] = MODELS as [(typeof MODELS)[number]];
 const share = (device: string, more: Partial<Share> = {}): Share => ({
   device,
   name: device,
@@ -21,10 +21,11 @@ const share = (device: string, more: Partial<Share> = {}): Share => ({
   scratchBytes: 0,
   ...more,
 });
-const plan = (kind: Placement['kind'], shares: Share[]): Placement => ({
+const plan = (kind: Placement['kind'], shares: Share[], served?: Placement['served']): Placement => ({
   kind,
   runs: true,
   shares,
+  ...(served && { served }),
   decodeTps: 1,
   prefillTps: 1,
   spareBytes: 0,
@@ -56,17 +57,25 @@ describe('a plan in the words of the engine', () => {
       { split: 'handover', ranks: [rank('a'), rank('cpu')], served: [] },
     ],
     [
-      'experts that find no room are those of the last layers of their card',
-      plan('experts_in_ram', [share('a', { layers: 24, experts: 20 * 32 }), share('cpu', { experts: 4 * 32 })]),
-      { split: 'layers', ranks: [rank('a', { layers: 24 })], served: [20, 21, 22, 23].map((layer) => ({ layer })) },
+      'experts that are elsewhere, all of a layer or some',
+      plan(
+        'experts_in_ram',
+        [share('a', { layers: 24, experts: 734 }), share('cpu', { experts: 34 })],
+        [{ layer: 3, experts: [7, 30] }, { layer: 9 }],
+      ),
+      { split: 'layers', ranks: [rank('a', { layers: 24 })], served: [{ layer: 3, experts: [7, 30] }, { layer: 9 }] },
     ],
     [
-      'of two cards, each its own',
-      plan('gpus_and_ram', [
-        share('a', { layers: 10, experts: 8 * 32 }),
-        share('b', { layers: 13, experts: 12 * 32 }),
-        share('cpu', { layers: 1, experts: 4 * 32 }),
-      ]),
+      'of two cards, beside layers on the processor',
+      plan(
+        'gpus_and_ram',
+        [
+          share('a', { layers: 10, experts: 8 * 32 }),
+          share('b', { layers: 13, experts: 12 * 32 }),
+          share('cpu', { layers: 1, experts: 4 * 32 }),
+        ],
+        [8, 9, 22].map((layer) => ({ layer })),
+      ),
       {
         split: 'layers',
         ranks: [rank('a', { layers: 10 }), rank('b', { layers: 13 }), rank('cpu', { layers: 1 })],
@@ -74,19 +83,14 @@ describe('a plan in the words of the engine', () => {
       },
     ],
   ])('%s', (_, placement, want) => {
-    expect(meshOf(placement, small)).toEqual(want);
-  });
-
-  it('a dense model has no experts to leave behind', () => {
-    const row = plan('layers_in_ram', [share('a', { layers: 30 }), share('cpu', { layers: 2 })]);
-    expect(meshOf(row, dense)?.served).toEqual([]);
+    expect(meshOf(placement)).toEqual(want);
   });
 
   it('every plan that runs has every layer once, and experts where the bytes were reckoned', () => {
     for (const machine of MACHINES) {
       const all = placements(sizesOf(small, 8192, 'f16'), machineOf(machine)).filter(({ runs }) => runs);
       for (const placement of all) {
-        const mesh = meshOf(placement, small);
+        const mesh = meshOf(placement);
         if (!mesh) continue;
         if (mesh.split === 'layers') expect(total(mesh.ranks.map(({ layers }) => layers))).toBe(24);
         else if (mesh.split === 'tensor') expect(total(mesh.ranks.map((each) => each.share))).toBeCloseTo(1, 6);
@@ -98,7 +102,8 @@ describe('a plan in the words of the engine', () => {
   });
 
   it('experts of one layer in two places are nothing that it does', () => {
-    expect(isCarriedOut(plan('experts_in_ram', [share('a', { layers: 24, experts: 700 })]), 32)).toBe(false);
+    const two = plan('experts_in_ram', [share('a', { layers: 24, experts: 700 })], [{ layer: 3, experts: [7] }]);
+    expect(isCarriedOut(two)).toBe(false);
   });
 });
 
