@@ -137,10 +137,11 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   `,
   `
-  -- How often each expert was used here: [{ rows, experts }], layer by layer
+  -- How often each expert was used here, [{ rows, experts }], layer by layer; which were apart from their layers at the last load, [{ layer, experts? }]
   CREATE TABLE expert_uses (
     model_id TEXT PRIMARY KEY,
     layers TEXT NOT NULL,
+    served TEXT NOT NULL,
     at INTEGER NOT NULL
   ) STRICT;
   `,

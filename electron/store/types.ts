@@ -3,7 +3,7 @@
 import type { SelfCheck } from '../contract/models';
 import type { ErrorShape } from '../contract/errors';
 import type { Chat, ChatPatch, Message, Settings } from '../contract/own';
-import type { Abilities, LayerUses, ModelInfo } from '../contract/runtime';
+import type { Abilities, LayerUses, ModelInfo, ServedLayer } from '../contract/runtime';
 
 /** A key of the API as it is kept: never the key itself. */
 export interface ApiKey {
@@ -104,10 +104,11 @@ export interface ModelUse {
   decodeTps?: number;
 }
 
-/** How often experts of a model were used here, layer by layer. */
+/** How often experts of a model were used here, layer by layer, and which had no place beside their layers at its last load. */
 export interface StoredUses {
   modelId: string;
   layers: LayerUses[];
+  served: ServedLayer[];
   at: number;
 }
 
@@ -193,7 +194,7 @@ export interface StoreCalls {
   forgetModels(paths: string[]): void;
   saveUse(use: ModelUse): void;
   /** Undefined: nobody counted. */
-  expertUses(modelId: string): LayerUses[] | undefined;
+  expertUses(modelId: string): Pick<StoredUses, 'layers' | 'served'> | undefined;
   /** Takes the place of what was known of the model. */
   saveExpertUses(uses: StoredUses): void;
 

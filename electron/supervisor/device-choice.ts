@@ -102,13 +102,13 @@ export class DeviceChoice {
     const gpus = await this.measured(await this.options.gpus.rooms(ram, quick), measure);
     const seen = await this.experiences(plan, gpus);
     const rates = await this.rates(plan);
-    const heat = await this.options.knowledge.uses.heat(plan);
+    const habit = await this.options.knowledge.uses.habit(plan);
     const { kvType, context } = wish;
     const chooseOf = (from: Room[]) =>
       chooseRoom(plan, { ram, gpus: from }, named(wanted), {
         seen: (device) => seen.get(device) ?? {},
         rates: (devices) => rates.get(devices),
-        ...(heat && { heat }),
+        habit,
         ...(context && { context }),
         ...(kvType === 'q8' && { kvType }),
       });

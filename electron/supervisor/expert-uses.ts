@@ -1,10 +1,11 @@
-// How often each expert of a model is used: asked of its runtime from time to time and before it ends, and kept for the next load. A plan
-// that is made meanwhile goes by what was known before; no model is loaded anew for it. Sums and steps are heat.ts's.
-import type { LayerUses, MemoryPlan } from '../contract/runtime';
-import type { Store } from '../store/types';
+// How often each expert of a model is used, asked of its runtime from time to time and before it ends, and which experts had no place
+// beside their layers; both are kept for the next load. No model is loaded anew for what is learnt. Sums are heat.ts's.
+import { isDeepStrictEqual } from 'node:util';
+import type { LayerUses, MemoryPlan, ServedLayer } from '../contract/runtime';
+import type { Store, StoredUses } from '../store/types';
 import { added, heatOf, since, soundUses } from './heat';
 import type { ModelHost } from './model-host';
-import type { Heat } from './placement/sizes';
+import type { Habit } from './placement/sizes';
 
 export type UsesStore = Pick<Store, 'expertUses' | 'saveExpertUses'>;
 
@@ -13,13 +14,14 @@ const EVERY_MS = 5 * 60_000;
 /** A runtime that does not answer in so long is not waited for: it may be about to end. */
 const ANSWER_MS = 250;
 
+type Uses = Pick<StoredUses, 'layers' | 'served'>;
 type Host = Pick<ModelHost, 'state' | 'call'>;
 
 export class ExpertUses {
   /** Of each load what it had counted at the last look. */
   private readonly seen = new WeakMap<Host, LayerUses[]>();
   private readonly lookedAt = new WeakMap<Host, number>();
-  private readonly known = new Map<string, Promise<LayerUses[]>>();
+  private readonly known = new Map<string, Promise<Uses>>();
 
   constructor(private readonly store: Partial<UsesStore> | undefined) {}
 
@@ -44,24 +46,35 @@ export class ExpertUses {
 
   async keep({ model: { modelId } }: MemoryPlan, fresh: readonly LayerUses[]): Promise<void> {
     if (!fresh.some(({ rows }) => rows > 0)) return;
-    const sum = this.of(modelId).then((known) => added(known, fresh));
-    this.known.set(modelId, sum);
-    await this.store?.saveExpertUses?.({ modelId, layers: await sum, at: Date.now() }).catch(() => undefined);
+    await this.change(modelId, ({ layers, served }) => ({ layers: added(layers, fresh), served }));
   }
 
-  /** Undefined: nothing is known. */
-  async heat({ model }: MemoryPlan): Promise<Heat | undefined> {
-    return model.experts === 0 ? undefined : heatOf(await this.of(model.modelId), model);
+  /** It was loaded so. */
+  async placed({ model: { modelId } }: MemoryPlan, served: readonly ServedLayer[]): Promise<void> {
+    if (isDeepStrictEqual((await this.of(modelId)).served, served)) return;
+    await this.change(modelId, ({ layers }) => ({ layers, served: [...served] }));
   }
 
-  private of(modelId: string): Promise<LayerUses[]> {
+  async habit({ model }: MemoryPlan): Promise<Habit> {
+    if (model.experts === 0) return {};
+    const { layers, served } = await this.of(model.modelId);
+    return { heat: heatOf(layers, model), before: served };
+  }
+
+  private async change(modelId: string, next: (known: Uses) => Uses): Promise<void> {
+    const changed = this.of(modelId).then(next);
+    this.known.set(modelId, changed);
+    await this.store?.saveExpertUses?.({ modelId, ...(await changed), at: Date.now() }).catch(() => undefined);
+  }
+
+  private of(modelId: string): Promise<Uses> {
     const known = this.known.get(modelId) ?? this.stored(modelId);
     this.known.set(modelId, known);
     return known;
   }
 
-  private async stored(modelId: string): Promise<LayerUses[]> {
-    return (await this.store?.expertUses?.(modelId).catch(() => undefined)) ?? [];
+  private async stored(modelId: string): Promise<Uses> {
+    return (await this.store?.expertUses?.(modelId).catch(() => undefined)) ?? { layers: [], served: [] };
   }
 }
 

@@ -7,8 +7,6 @@ import type { Heat } from './placement/sizes';
 const HALF_ROWS = 500_000;
 /** An even use that is thought of beside what was counted: a few rows are no habit. */
 const EVEN_ROWS = 512;
-/** Steps of use, in powers of this: small changes shall not lead to another plan at each load. */
-const STEP = Math.SQRT2;
 
 type Shape = Pick<MemoryPlan['model'], 'layers' | 'experts'>;
 
@@ -62,8 +60,6 @@ export function heatOf(
   return sound.map(({ rows, experts }) => {
     if (rows === 0) return undefined;
     const even = share * (rows + EVEN_ROWS);
-    return experts.map((each) => inSteps((each + share * EVEN_ROWS) / even));
+    return experts.map((each) => (each + share * EVEN_ROWS) / even);
   });
 }
-
-const inSteps = (use: number): number => STEP ** Math.round(Math.log(use) / Math.log(STEP));

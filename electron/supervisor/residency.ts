@@ -316,9 +316,13 @@ export class Residency {
     };
   }
 
-  /** For the next load: a device that is missing then is said. One that stands in for another does not take its place. */
+  /** For the next load: a device that is missing then is said, and experts stay where they were. What stands in for another does not take its place. */
   private async noteDevice({ terms, fallback }: Resident): Promise<void> {
-    if (terms && !fallback) await this.options.knowledge.loadedOn(terms.plan, gpusOf(terms)).catch(() => undefined);
+    if (!terms || fallback) return;
+    const { plan, division } = terms;
+    const { knowledge } = this.options;
+    await knowledge.loadedOn(plan, gpusOf(terms)).catch(() => undefined);
+    if (division?.placement.served) await knowledge.uses.placed(plan, division.placement.served);
   }
 
   /** A device that was not asked for by name, and failed: it is planned anew without it. True also where nobody waits any more. */

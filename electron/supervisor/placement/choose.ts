@@ -13,7 +13,7 @@ import {
 } from '../fit';
 import { devicesOf } from './mesh';
 import { placements, preferred } from './place';
-import { sizesOf, total, type Heat } from './sizes';
+import { sizesOf, total, type Habit } from './sizes';
 import { fasterOf, rivalsOf, type Rates } from './trial';
 import type { PlaceDevice, Placement } from './types';
 
@@ -43,8 +43,7 @@ interface How {
   seen(device: string): Experience;
   /** Measured at a load of it onto these devices, in this way (devicesOf). */
   rates(devices: string): Rates | undefined;
-  /** Which of its experts are used most here. */
-  heat?: Heat;
+  habit?: Habit;
 }
 
 const USUAL: How = { context: LEAST_CONTEXT, kvType: 'f16', seen: () => ({}), rates: () => undefined };
@@ -151,9 +150,9 @@ export function roomTogether(placement: Placement, rooms: readonly Room[], plan:
 }
 
 /** How it could be loaded, the fastest first: as measured where it was loaded so before, else as expected. */
-function ways(plan: MemoryPlan, { ram, gpus }: Rooms, { context, kvType, seen, rates, heat }: How): Placement[] {
+function ways(plan: MemoryPlan, { ram, gpus }: Rooms, { context, kvType, seen, rates, habit }: How): Placement[] {
   const devices = { cpu: placeDevice(ram, ram), gpus: gpus.map((room) => placeDevice(room, ram)) };
-  return placements(sizesOf(plan, context, kvType, heat), devices)
+  return placements(sizesOf(plan, context, kvType, habit), devices)
     .filter(({ runs }) => runs)
     .map((placement) => {
       const { decodeTps } = seen(devicesOf(placement));

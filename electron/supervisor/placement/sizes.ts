@@ -1,5 +1,5 @@
 // What parts of a model weigh on a device: layers, their experts, their keys and values. Pure; bytes in, bytes out.
-import type { MemoryPlan } from '../../contract/runtime';
+import type { MemoryPlan, ServedLayer } from '../../contract/runtime';
 import { deviceHeldBytesOf, heldBytesOf, kvBytesOf, type KvType } from '../fit';
 
 /** A conversation of this length is what the expected speed is told for. */
@@ -11,6 +11,12 @@ export interface Layer {
   /** All its experts together; 0 in a dense layer. */
   experts: number;
   group: number;
+}
+
+/** What is known of the use of a model's experts, and which of them had no place beside their layers at its last load. */
+export interface Habit {
+  heat?: Heat | undefined;
+  before?: readonly ServedLayer[] | undefined;
 }
 
 /** Of each layer how often each of its experts is used, relative to the others; undefined where nobody counted. */
@@ -27,6 +33,7 @@ export interface Sizes {
   layers: Layer[];
   /** The most used ones first. */
   byUse: UsedExpert[];
+  before: readonly ServedLayer[];
   embedding: number;
   output: number;
   expertCount: number;
@@ -76,12 +83,18 @@ function byUseOf(heat: Heat): UsedExpert[] {
   return all.sort((one, two) => two.use - one.use || one.layer - two.layer || one.expert - two.expert);
 }
 
-export function sizesOf(plan: MemoryPlan, context: number, kvType: KvType, heat: Heat = []): Sizes {
+export function sizesOf(
+  plan: MemoryPlan,
+  context: number,
+  kvType: KvType,
+  { heat = [], before = [] }: Habit = {},
+): Sizes {
   const { parts, model, deviceScratchBytes } = plan;
   const { row, share } = plan.scratchOfParts ?? { row: deviceScratchBytes, share: deviceScratchBytes };
   return {
     layers: [...parts.layers],
     byUse: byUseOf(heat),
+    before,
     embedding: parts.embedding,
     output: parts.output,
     expertCount: Math.max(1, model.experts),

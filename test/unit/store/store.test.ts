@@ -179,13 +179,14 @@ describe('settings, keys, measurements', () => {
       rows: 10.2,
       experts: Array.from({ length: 128 }, (_, i) => i + 0.4),
     }));
-    for (let at = 0; at <= 64; at += 1) await store.saveExpertUses({ modelId: `m${at}`, layers, at });
-    await store.saveExpertUses({ modelId: 'm1', layers: [{ rows: 0, experts: [] }], at: 65 });
+    for (let at = 0; at <= 64; at += 1) await store.saveExpertUses({ modelId: `m${at}`, layers, served: [], at });
+    const one = { layers: [{ rows: 0, experts: [] }], served: [{ layer: 0, experts: [3] }, { layer: 2 }] };
+    await store.saveExpertUses({ modelId: 'm1', ...one, at: 65 });
     await store.close();
     const again = await temporaryStore(path);
     expect(await again.expertUses('m0')).toBeUndefined();
-    expect(await again.expertUses('m1')).toEqual([{ rows: 0, experts: [] }]);
-    const kept = await again.expertUses('m2');
+    expect(await again.expertUses('m1')).toEqual(one);
+    const kept = (await again.expertUses('m2'))?.layers;
     expect(kept).toHaveLength(36);
     expect(kept?.[35]).toEqual({ rows: 10, experts: Array.from({ length: 128 }, (_, i) => i) });
   });
@@ -194,7 +195,7 @@ describe('settings, keys, measurements', () => {
     const path = join(temporaryFolder(), 'hearth.db');
     await (await openStore({ path })).close();
     const db = openDatabase(path);
-    const put = db.prepare('INSERT INTO expert_uses (model_id, layers, at) VALUES (?, ?, 0)');
+    const put = db.prepare('INSERT INTO expert_uses (model_id, layers, served, at) VALUES (?, ?, ?, 0)');
     const odd = [
       '',
       '{}',
@@ -202,10 +203,11 @@ describe('settings, keys, measurements', () => {
       '[{"rows":1,"experts":["a"]}]',
       '[{"rows":1e999,"experts":[]}]',
     ];
-    for (const [index, text] of odd.entries()) put.run(`m${index}`, text);
+    for (const [index, text] of odd.entries()) put.run(`m${index}`, text, '[]');
+    put.run(`m${odd.length}`, '[]', '[{"layer":0,"experts":[]}]');
     closeDatabase(db);
     const store = await temporaryStore(path);
-    for (const [index] of odd.entries()) expect(await store.expertUses(`m${index}`)).toBeUndefined();
+    for (let index = 0; index <= odd.length; index += 1) expect(await store.expertUses(`m${index}`)).toBeUndefined();
   });
 
   it('measurements come back newest first', async () => {

@@ -22,7 +22,7 @@ function host(counted: LayerUses[]) {
 function memory(known?: LayerUses[]) {
   const saved: StoredUses[] = [];
   const store = {
-    expertUses: async () => saved.at(-1)?.layers ?? known,
+    expertUses: async () => saved.at(-1) ?? (known && { layers: known, served: [] }),
     saveExpertUses: async (each: StoredUses) => void saved.push(each),
   };
   return { saved, store };
@@ -42,7 +42,7 @@ describe('uses of experts', () => {
     expect(saved).toHaveLength(2);
     expect(saved[1]?.layers[0]?.rows).toBeCloseTo(2e4, -3);
     const next = new ExpertUses(store);
-    const [heat = []] = (await next.heat(plan)) ?? [];
+    const [heat = []] = (await next.habit(plan)).heat ?? [];
     expect(heat[0]).toBeGreaterThan(4 * (heat[1] ?? Infinity));
   });
 
@@ -52,6 +52,17 @@ describe('uses of experts', () => {
     const [one, two] = [host(uses(10, 0, 10)), host(uses(20, 0, 20))];
     await Promise.all([look(all, one), look(all, two)]);
     expect(saved.at(-1)?.layers[0]?.experts.map(Math.round)).toEqual([100, 30]);
+  });
+
+  it('stand beside the experts that were apart from their layers at the last load, each kept without the other lost', async () => {
+    const { saved, store } = memory();
+    const all = new ExpertUses(store);
+    const served = [{ layer: 0, experts: [1] }];
+    await Promise.all([look(all, host(uses(10, 10, 0))), all.placed(plan, served)]);
+    await all.placed(plan, [{ layer: 0, experts: [1] }]);
+    expect(saved).toHaveLength(2);
+    expect(saved[1]).toMatchObject({ layers: [{ rows: 10 }], served });
+    expect((await new ExpertUses(store).habit(plan)).before).toEqual(served);
   });
 
   it('are asked for every few minutes of who works on', async () => {
@@ -78,7 +89,7 @@ describe('uses of experts', () => {
     const runtime = host(uses(10, 10, 0));
     const dense = planFor('d', 1);
     await all.keep(dense, await all.ask(runtime, dense));
-    expect(await all.heat(dense)).toBeUndefined();
+    expect(await all.habit(dense)).toEqual({});
     runtime.state = 'restarting';
     await look(all, runtime);
     expect(runtime.asked).toBe(0);
@@ -90,14 +101,14 @@ describe('uses of experts', () => {
     await look(all, host([{ rows: 10, experts: [10, 0, 0] }]));
     await look(all, host([{ rows: 10, experts: [11, 900] }]));
     expect(saved).toEqual([]);
-    expect(await all.heat(plan)).toBeUndefined();
+    expect((await all.habit(plan)).heat).toBeUndefined();
   });
 
   it('are known until the end where the store fails', async () => {
     const broken = () => Promise.reject(new Error('no disk'));
     const all = new ExpertUses({ expertUses: broken, saveExpertUses: broken });
     await look(all, host(uses(1e5, 9e4, 1e4)));
-    const [heat = []] = (await all.heat(plan)) ?? [];
+    const [heat = []] = (await all.habit(plan)).heat ?? [];
     expect(heat[0]).toBeGreaterThan(heat[1] ?? Infinity);
   });
 });

@@ -1,6 +1,7 @@
 // Failures prevented: the experts that every token wants in the slow memory, a way there and back for each layer where one would do, and
 // more on a card than it has room for.
 import { describe, expect, it } from 'vitest';
+import type { ServedLayer } from '../../../../electron/contract/runtime';
 import { keep, type Kept } from '../../../../electron/supervisor/placement/experts';
 import { sizesOf, total, type Heat, type Sizes } from '../../../../electron/supervisor/placement/sizes';
 import { planFor } from '../plans';
@@ -8,14 +9,14 @@ import { planFor } from '../plans';
 const EXPERTS = 4;
 
 /** Layers of four experts of 10 bytes; the last numbers are dense layers. */
-function sizes(layers: number, heat?: Heat, dense: number[] = []): Sizes {
+function sizes(layers: number, heat?: Heat, dense: number[] = [], before: ServedLayer[] = []): Sizes {
   const plan = planFor('m', 1, { layers, experts: EXPERTS, expertsUsed: 1 });
   const each = Array.from({ length: layers }, (_, layer) => ({
     shared: 1,
     experts: dense.includes(layer) ? 0 : 10 * EXPERTS,
     group: 0,
   }));
-  return sizesOf({ ...plan, parts: { ...plan.parts, layers: each } }, 1024, 'f16', heat);
+  return sizesOf({ ...plan, parts: { ...plan.parts, layers: each } }, 1024, 'f16', { heat, before });
 }
 
 /** Seconds of what is read elsewhere, and of each way there and back. */
@@ -94,6 +95,58 @@ describe('experts that stay', () => {
   ])('are %s', (_, of, bytes, way, want) => {
     const { reads: _reads, ...kept } = keptOf(of, bytes, way);
     expect(kept).toEqual(want);
+  });
+
+  describe('after another load', () => {
+    const heat = [hot(40, 30, 21, 20), hot(40, 30, 20, 21)];
+    const before: ServedLayer[] = [
+      { layer: 0, experts: [2, 3] },
+      { layer: 1, experts: [2, 3] },
+    ];
+
+    it.each<[string, Heat, ServedLayer[], number, ServedLayer[]]>([
+      [
+        'are the same where others would save next to nothing',
+        [hot(40, 30, 31, 20), hot(40, 30, 20, 21)],
+        before,
+        40,
+        before,
+      ],
+      ['are the same where there is a little more room than they need', heat, before, 49, before],
+      [
+        'are others where those are used more',
+        [hot(1, 9, 90, 1), hot(40, 30, 20, 21)],
+        before,
+        40,
+        [
+          { layer: 0, experts: [0, 1, 3] },
+          { layer: 1, experts: [2] },
+        ],
+      ],
+      [
+        'are fewer where they no longer fit',
+        heat,
+        before,
+        39,
+        [
+          { layer: 0, experts: [2, 3] },
+          { layer: 1, experts: [1, 2, 3] },
+        ],
+      ],
+      ['are all where there is room for all', heat, before, 80, []],
+      [
+        'are no whole layers any more where it is known what is used',
+        heat,
+        [{ layer: 1 }],
+        40,
+        [
+          { layer: 0, experts: [2, 3] },
+          { layer: 1, experts: [2, 3] },
+        ],
+      ],
+    ])('%s', (_, uses, served, bytes, want) => {
+      expect(keptOf(sizes(2, uses, [], served), bytes).served).toEqual(want);
+    });
   });
 
   it('stand for what tokens read of them', () => {

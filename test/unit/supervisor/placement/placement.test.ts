@@ -19,7 +19,7 @@ const GB = 1e9;
 const [small, large, dense] = MODELS as [MemoryPlan, MemoryPlan, MemoryPlan];
 
 const plansFor = (plan: MemoryPlan, context: number, machine: Machine, heat?: number[][]): Placement[] =>
-  placements(sizesOf(plan, context, 'f16', heat), machine);
+  placements(sizesOf(plan, context, 'f16', { heat }), machine);
 const best = (plan: MemoryPlan, context: number, machine: Machine): Placement | undefined =>
   plansFor(plan, context, machine)[0];
 
