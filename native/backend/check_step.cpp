@@ -1,5 +1,6 @@
 // One pass over an op list before it runs: every shape, id and block is checked here, so that no kernel has to.
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "backend/resources.h"
@@ -114,6 +115,13 @@ class Checker {
     vector(o.bg, g.rows), vector(o.bu, g.rows);
     return write(o.out, read(o.x), g.rows);
   }
+  OpRows one(const PickRoutes& o) {
+    const Vector& places = res_.vector(o.places);
+    need(res_.buffer(o.routes).k > 0 && res_.buffer(o.out).k == res_.buffer(o.routes).k && o.routes.id != o.out.id, "no routes, or others");
+    need(!places.empty() && chosen_from(o.routes) == places.size(), "places of another number of experts");
+    for (float place : places) need(place == -1 || (place >= 0 && place < float(places.size()) && place == std::floor(place)), "a place that is none");
+    return write(o.out, read(o.routes), res_.buffer(o.out).k);
+  }
   OpRows one(const ExpertsGateUp& o) {
     const Matrix &g = weight(o.gate, data(o.x).cols), &u = weight(o.up, data(o.x).cols);
     need(g.rows == u.rows && g.experts == u.experts && res_.buffer(o.routes).k == o.k, "wrong experts");
@@ -158,6 +166,14 @@ class Checker {
     need(res_.comm() && res_.buffer(o.routes).k > 0, "no routes, or no other rank");
     return read(o.routes);
   }
+  OpRows one(const SendRoutes& o) {
+    need(res_.comm() && res_.buffer(o.routes).k > 0, "no routes, or no other rank");
+    return read(o.routes);
+  }
+  OpRows one(const RecvRoutes& o) {
+    need(res_.comm() && res_.buffer(o.routes).k > 0 && o.experts > 0, "no routes, or no other rank");
+    return write(o.routes, {in_.rows(), false}, res_.buffer(o.routes).k);
+  }
   OpRows one(const OnRank&) {
     need(false, "a list for several ranks");
     return {};
@@ -170,8 +186,13 @@ class Checker {
   }
 
   void experts(Buffer routes, uint32_t count) {
-    // A router with more experts than the weights would be read out of bounds; the router's own op checked its ids.
-    for (const auto& [id, n] : routers_) need(id != routes.id || n <= count, "fewer experts than the router chooses from");
+    // Routes of more experts than the weights have would be read out of bounds; the op that wrote them checked their ids.
+    need(chosen_from(routes) <= count, "fewer experts than the router chooses from");
+  }
+  /// How many experts the ids of these routes may be of.
+  uint32_t chosen_from(Buffer routes) const {
+    const auto known = std::ranges::find(routers_, routes.id, &std::pair<uint32_t, uint32_t>::first);
+    return known == routers_.end() ? 0 : known->second;
   }
   void kv(uint32_t group, uint32_t layer, uint32_t kv_heads, uint32_t head_dim) const {
     need(group < kv_.layers_per_group.size() && layer < kv_.layers_per_group[group], "no such KV layer");
@@ -196,13 +217,19 @@ class Checker {
 
  public:
   void remember(const Op& op) {
-    if (const auto* router = std::get_if<Router>(&op)) {
-      std::erase_if(routers_, [&](const auto& entry) { return entry.first == router->routes.id; });
-      routers_.emplace_back(router->routes.id, router->experts);
+    if (const auto* router = std::get_if<Router>(&op)) remember(router->routes, router->experts);
+    if (const auto* received = std::get_if<RecvRoutes>(&op)) remember(received->routes, received->experts);
+    if (const auto* picked = std::get_if<PickRoutes>(&op)) {
+      remember(picked->out, static_cast<uint32_t>(std::ranges::max(res_.vector(picked->places))) + 1);
     }
   }
 
  private:
+  void remember(Buffer routes, uint32_t experts) {
+    std::erase_if(routers_, [&](const auto& entry) { return entry.first == routes.id; });
+    routers_.emplace_back(routes.id, experts);
+  }
+
   const Resources& res_;
   const KvShape& kv_;
   const uint32_t kv_blocks_;
@@ -214,6 +241,12 @@ class Checker {
 };
 
 }  // namespace
+
+void check_routes(std::span<const int32_t> chosen, uint32_t experts) {
+  for (int32_t expert : chosen) {
+    if (expert < 0 || static_cast<uint32_t>(expert) >= experts) throw Error(ErrorCode::internal, "Another rank has chosen an expert that there is not.");
+  }
+}
 
 std::vector<OpRows> check_step(const Resources& resources, const KvShape& kv, uint32_t kv_blocks, const OpList& ops,
                                const StepInputs& inputs) {

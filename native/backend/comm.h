@@ -28,8 +28,8 @@ class Comm {
   /// This rank's part, of so many bytes, is there. True: so are all others; the next sum goes through the other turn.
   virtual bool parts_are_there(size_t bytes) = 0;
 
-  virtual bool send(uint32_t to_rank, std::span<const float> x) = 0;
-  virtual bool recv(uint32_t from_rank, std::span<float> x) = 0;
+  virtual bool send(uint32_t to_rank, std::span<const std::byte> bytes) = 0;
+  virtual bool recv(uint32_t from_rank, std::span<std::byte> bytes) = 0;
   /// Rank 0's bytes to all.
   virtual bool share(std::span<std::byte> bytes) = 0;
 };

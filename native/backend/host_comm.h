@@ -1,4 +1,5 @@
-// The ops between ranks, and Clear, for backends whose activations lie in the host's memory. It computes nothing but sums of two.
+// The ops between ranks, and those that only ranks need (Clear, PickRoutes), for backends whose activations lie in the host's memory. It
+// computes nothing but sums of two.
 #pragma once
 
 #include "backend/resources.h"

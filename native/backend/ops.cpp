@@ -26,6 +26,7 @@ std::string_view name(const Op& op) {
                         [](const LinearResidual&) { return "linear_residual"; },
                         [](const Router&) { return "router"; },
                         [](const GateUp&) { return "gate_up"; },
+                        [](const PickRoutes&) { return "pick_routes"; },
                         [](const ExpertsGateUp&) { return "experts_gate_up"; },
                         [](const ExpertsDown&) { return "experts_down"; },
                         [](const SelectRows&) { return "select_rows"; },
@@ -36,6 +37,8 @@ std::string_view name(const Op& op) {
                         [](const Send&) { return "send"; },
                         [](const Recv&) { return "recv"; },
                         [](const ShareRoutes&) { return "share_routes"; },
+                        [](const SendRoutes&) { return "send_routes"; },
+                        [](const RecvRoutes&) { return "recv_routes"; },
                         [](const OnRank&) { return "on_rank"; },
                     },
                     op);
@@ -56,6 +59,7 @@ std::vector<Access> accesses(const Op& op) {
           [](const LinearResidual& o) { return List{reads(o.x), reads(o.residual), writes(o.residual)}; },
           [](const Router& o) { return List{reads(o.x), writes(o.routes)}; },
           [](const GateUp& o) { return List{reads(o.x), writes(o.out)}; },
+          [](const PickRoutes& o) { return List{reads(o.routes), writes(o.out)}; },
           [](const ExpertsGateUp& o) { return List{reads(o.x), reads(o.routes), writes(o.out)}; },
           [](const ExpertsDown& o) {
             return List{reads(o.x), reads(o.routes), reads(o.residual), writes(o.residual)};
@@ -68,6 +72,8 @@ std::vector<Access> accesses(const Op& op) {
           [](const Send& o) { return List{reads(o.x)}; },
           [](const Recv& o) { return o.add ? List{reads(o.x), writes(o.x)} : List{writes(o.x)}; },
           [](const ShareRoutes& o) { return List{reads(o.routes), writes(o.routes)}; },
+          [](const SendRoutes& o) { return List{reads(o.routes)}; },
+          [](const RecvRoutes& o) { return List{writes(o.routes)}; },
           [](const OnRank&) { return List{}; },
       },
       op);

@@ -61,6 +61,11 @@ struct GateUp {
   Buffer x; WeightRef gate, up; VectorRef bg, bu; Activation activation; float alpha, limit; Buffer out;
 };
 
+/// A choice among all experts of a layer as the numbers that those have whose weights are here: places[expert] of each slot (row, i), or
+/// -1. Ops over such routes skip a slot without an expert: ExpertsGateUp leaves its row of `out` as it is, ExpertsDown adds nothing for it,
+/// and neither reads a weight or what lies in that row.
+struct PickRoutes { Buffer routes; VectorRef places; Buffer out; };
+
 /// The same for the chosen experts: out row (r, i) for i < k.
 struct ExpertsGateUp {
   Buffer x, routes; WeightRef gate, up; VectorRef bg, bu; uint32_t k; Activation activation; float alpha, limit; Buffer out;
@@ -92,12 +97,15 @@ struct Send { Buffer x; uint32_t to_rank; };
 struct Recv { Buffer x; uint32_t from_rank; bool add = false; };
 /// Every rank goes on with rank 0's choice of experts: devices of unlike kinds round differently, and a tie may fall either way.
 struct ShareRoutes { Buffer routes; };
+/// What a rank has chosen goes to one that has others of the layer's experts: it must not choose itself, for the same reason.
+struct SendRoutes { Buffer routes; uint32_t layer, to_rank; };
+struct RecvRoutes { Buffer routes; uint32_t experts, from_rank; };
 
 /// Begins the part of a rank in a list for several (mesh/); no single device takes it.
 struct OnRank { uint32_t rank; };
 
-using Op = std::variant<Embed, Norm, QkvRopeStore, Attention, LinearResidual, Router, GateUp, ExpertsGateUp, ExpertsDown,
-                        SelectRows, Logits, TopLogits, Clear, AllReduce, Send, Recv, ShareRoutes, OnRank>;
+using Op = std::variant<Embed, Norm, QkvRopeStore, Attention, LinearResidual, Router, GateUp, PickRoutes, ExpertsGateUp, ExpertsDown,
+                        SelectRows, Logits, TopLogits, Clear, AllReduce, Send, Recv, ShareRoutes, SendRoutes, RecvRoutes, OnRank>;
 using OpList = std::vector<Op>;
 
 /// One thing that an op touches: an activation buffer, or the KV of one layer.

@@ -17,7 +17,7 @@ void decode_row(DType type, const std::byte* row, const std::byte* scales, uint3
 void decode_row(const Matrix& matrix, uint32_t expert, uint32_t row, float* out) {
   const std::byte* data = matrix.begin(expert) + row * matrix.row_stride;
   const std::byte* scales =
-      matrix.scales ? matrix.scales + expert * matrix.scale_expert_stride + row * matrix.scale_row_stride : nullptr;
+      matrix.scales ? matrix.scales_begin(expert) + row * matrix.scale_row_stride : nullptr;
   decode_any(matrix.type, data, scales, matrix.cols, out);
 }
 

@@ -23,6 +23,10 @@ WeightRef Resources::add_weight(const Matrix& m) {
   if (m.type == DType::mxfp4_planes && (!m.scales || m.scale_row_stride < m.cols / 32)) {
     fail("The weight " + m.name + " lacks its plane of scales.");
   }
+  if (m.picked && m.picked->size() != m.experts) fail("The experts of " + m.name + " are not those that it names.");
+  for (uint32_t e = 0; m.scattered && e < m.experts; ++e) {
+    if (m.place(e) >= m.scattered->size()) fail("An expert of " + m.name + " is nowhere.");
+  }
   weights_.push_back(m);
   return {static_cast<uint32_t>(weights_.size() - 1)};
 }

@@ -82,6 +82,9 @@ struct OpRows {
 std::vector<OpRows> check_step(const Resources& resources, const KvShape& kv, uint32_t kv_blocks, const OpList& ops,
                                const StepInputs& inputs);
 
+/// Of routes that another rank has chosen: throws Error{internal} where one is of an expert that there is not.
+void check_routes(std::span<const int32_t> chosen, uint32_t experts);
+
 /// The block that holds `position` of row r's sequence in `group`.
 inline uint32_t block_of(const StepInputs& in, uint32_t row, uint32_t group, uint32_t position, uint32_t block_size) {
   return in.blocks[in.table_begin[in.sequence[row] * in.groups + group] + position / block_size];

@@ -89,6 +89,14 @@ uint32_t most_experts(const ModelSpec& spec) {
   return most;
 }
 
+/// Where not all of a layer's experts are in one place: which are here.
+std::string experts_of(const LayerPart& layer) {
+  if (!layer.experts) return "";
+  std::string text = ' ' + std::to_string(layer.layer);
+  for (uint32_t expert : *layer.experts) text += ':' + std::to_string(expert);
+  return text;
+}
+
 }  // namespace
 
 std::vector<PlannedRank> plan_ranks(const EngineOptions& options, const ModelSpec& spec, const ModelWeights& weights) {
@@ -150,6 +158,7 @@ std::string PlacedModel::layout() const {
   for (const Rank& rank : ranks_) {
     text += " [" + std::to_string(rank.kv.kv_heads);
     for (uint32_t layers : rank.kv.layers_per_group) text += ',' + std::to_string(layers);
+    for (const LayerPart& layer : rank.part.layers) text += experts_of(layer);  // sums that are made of other parts round differently
     text += ']';
   }
   return text;

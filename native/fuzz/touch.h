@@ -23,7 +23,7 @@ inline void touch(const Matrix& m) {
   for (uint32_t expert : {0u, m.experts - 1}) {
     for (uint32_t row : {0u, m.rows - 1}) {
       touch(m.begin(expert) + row * m.row_stride, row_bytes(m.type, m.cols));
-      if (m.scales) touch(m.scales + expert * m.scale_expert_stride + row * m.scale_row_stride, m.cols / 32);
+      if (m.scales) touch(m.scales_begin(expert) + row * m.scale_row_stride, m.cols / 32);
     }
   }
 }

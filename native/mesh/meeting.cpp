@@ -73,8 +73,7 @@ bool Meeting::RankComm::share(std::span<std::byte> bytes) {
   return true;
 }
 
-bool Meeting::RankComm::send(uint32_t to_rank, std::span<const float> x) {
-  const std::span<const std::byte> bytes = std::as_bytes(x);
+bool Meeting::RankComm::send(uint32_t to_rank, std::span<const std::byte> bytes) {
   Bytes message(bytes.begin(), bytes.end());
   std::lock_guard lock(meeting_->mutex_);
   if (meeting_->broken_) return false;
@@ -83,7 +82,7 @@ bool Meeting::RankComm::send(uint32_t to_rank, std::span<const float> x) {
   return true;
 }
 
-bool Meeting::RankComm::recv(uint32_t from_rank, std::span<float> x) {
+bool Meeting::RankComm::recv(uint32_t from_rank, std::span<std::byte> bytes) {
   std::unique_lock lock(meeting_->mutex_);
   std::deque<Bytes>& post = meeting_->post_[{from_rank, rank_}];
   meeting_->changed_.wait(lock, [&] { return !post.empty() || meeting_->broken_ || meeting_->left_.at(from_rank); });
@@ -92,8 +91,8 @@ bool Meeting::RankComm::recv(uint32_t from_rank, std::span<float> x) {
   const Bytes message = std::move(post.front());
   post.pop_front();
   lock.unlock();
-  if (message.size() != x.size_bytes()) do_not_meet();
-  std::memcpy(x.data(), message.data(), message.size());
+  if (message.size() != bytes.size()) do_not_meet();
+  std::ranges::copy(message, bytes.begin());
   return true;
 }
 

@@ -39,8 +39,8 @@ class Meeting {
     uint32_t turn() const override { return turn_; }
     const std::shared_ptr<SumSlots>& slots() const override { return meeting_->slots_; }
     bool parts_are_there(size_t bytes) override;
-    bool send(uint32_t to_rank, std::span<const float> x) override;
-    bool recv(uint32_t from_rank, std::span<float> x) override;
+    bool send(uint32_t to_rank, std::span<const std::byte> bytes) override;
+    bool recv(uint32_t from_rank, std::span<std::byte> bytes) override;
     bool share(std::span<std::byte> bytes) override;
 
    private:

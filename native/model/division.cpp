@@ -105,6 +105,30 @@ std::vector<ModelPart> in_a_row(const ModelSpec& spec, const std::vector<uint32_
   return parts;
 }
 
+namespace {
+
+/// The experts that a plan names, in order; none where these are all that the layer has.
+std::optional<std::vector<uint32_t>> named_experts(const ServedExperts& served, const MlpSpec& mlp) {
+  if (!served.experts) return std::nullopt;
+  std::vector<uint32_t> experts = *served.experts;
+  std::ranges::sort(experts);
+  const bool are_there = mlp.kind == MlpKind::moe && !experts.empty() && experts.back() < mlp.experts;
+  if (!are_there || std::ranges::adjacent_find(experts) != experts.end()) {
+    refuse("An expert of layer " + std::to_string(served.layer) + " was named twice, or the layer does not have it.");
+  }
+  return experts.size() == mlp.experts ? std::nullopt : std::optional(experts);
+}
+
+std::vector<uint32_t> other_experts(uint32_t count, const std::vector<uint32_t>& experts) {
+  std::vector<uint32_t> others;
+  for (uint32_t e = 0; e < count; ++e) {
+    if (!std::ranges::binary_search(experts, e)) others.push_back(e);
+  }
+  return others;
+}
+
+}  // namespace
+
 void serve_experts(const ModelSpec& spec, const std::vector<ServedExperts>& served, std::vector<ModelPart>& parts) {
   const auto server = static_cast<uint32_t>(parts.size());
   ModelPart serving;
@@ -113,10 +137,12 @@ void serve_experts(const ModelSpec& spec, const std::vector<ServedExperts>& serv
     for (LayerPart& layer : parts[r].layers) {
       const auto asked = std::ranges::find(served, layer.layer, &ServedExperts::layer);
       if (asked == served.end()) continue;
-      if (asked->experts) refuse("This engine keeps the experts of a layer together.");
-      if (spec.layers.at(layer.layer).post_norms) refuse("This model norms what its layers add, so its layers are not taken apart.");
-      serving.layers.push_back({layer.layer, false, true, r, layer.inner});
-      layer.mlp = false, layer.partner = server;
+      const LayerSpec& whole = spec.layers.at(layer.layer);
+      if (whole.post_norms) refuse("This model norms what its layers add, so its layers are not taken apart.");
+      const auto experts = named_experts(*asked, whole.mlp);
+      serving.layers.push_back({layer.layer, false, true, r, layer.inner, experts});
+      layer.mlp = experts.has_value(), layer.partner = server;
+      if (experts) layer.experts = other_experts(whole.mlp.experts, *experts);
     }
   }
   if (serving.layers.size() != served.size()) refuse("A layer was named twice, or the model does not have it.");

@@ -26,7 +26,8 @@ std::vector<ModelPart> divide(const ModelSpec& spec, const ModelWeights& weights
 /// Whole layers in a row, `layers[r]` of them on rank r: the sum is the model's.
 std::vector<ModelPart> in_a_row(const ModelSpec& spec, const std::vector<uint32_t>& layers);
 
-/// Moves the MLPs of the layers in `served` from those who have them to one more rank behind the others. Not of divided parts.
+/// Moves the MLPs of the layers in `served`, or the experts that they name, from those who have them to one more rank behind the others. Not
+/// of divided parts. Throws Error{invalid_request} where a layer does not have what is named.
 void serve_experts(const ModelSpec& spec, const std::vector<ServedExperts>& served, std::vector<ModelPart>& parts);
 
 }  // namespace hearth

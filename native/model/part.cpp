@@ -52,6 +52,19 @@ Matrix cut_columns(const Matrix& matrix, Range columns) {
   return cut;
 }
 
+Matrix cut_experts(const Matrix& matrix, const std::vector<uint32_t>& experts) {
+  if (!matrix) return matrix;
+  auto picked = std::make_shared<std::vector<uint32_t>>();
+  for (uint32_t expert : experts) {
+    if (expert >= matrix.experts) throw Error(ErrorCode::internal, "An expert that " + matrix.name + " does not have.");
+    picked->push_back(static_cast<uint32_t>(matrix.place(expert)));
+  }
+  Matrix cut = matrix;
+  cut.experts = static_cast<uint32_t>(experts.size());
+  cut.picked = std::move(picked);
+  return cut;
+}
+
 Vector cut_vector(const Vector& vector, uint32_t each, Range rows) {
   Vector cut;
   for (size_t expert = 0; expert * each < vector.size(); ++expert) {
@@ -60,6 +73,31 @@ Vector cut_vector(const Vector& vector, uint32_t each, Range rows) {
   }
   return cut;
 }
+
+Vector cut_experts(const Vector& vector, uint32_t each, const std::vector<uint32_t>& experts) {
+  Vector cut;
+  for (size_t expert : experts) {
+    if (vector.empty()) break;
+    if ((expert + 1) * each > vector.size()) throw Error(ErrorCode::internal, "An expert without its values.");
+    const auto begin = vector.begin() + std::ptrdiff_t(expert * each);
+    cut.insert(cut.end(), begin, begin + each);
+  }
+  return cut;
+}
+
+namespace {
+
+/// What is here of a layer whose other experts are elsewhere. Who serves does not choose.
+void keep_experts(LayerWeights& layer, const LayerPart& mine, uint32_t hidden) {
+  if (!mine.experts) return;
+  layer.gate_bias = cut_experts(layer.gate_bias, mine.inner.count(), *mine.experts);
+  layer.up_bias = cut_experts(layer.up_bias, mine.inner.count(), *mine.experts);
+  layer.down_bias = cut_experts(layer.down_bias, hidden, *mine.experts);
+  for (Matrix* matrix : {&layer.gate, &layer.up, &layer.down}) *matrix = cut_experts(*matrix, *mine.experts);
+  if (!mine.attention) layer.router = {}, layer.router_bias.clear();
+}
+
+}  // namespace
 
 ModelSpec cut_spec(const ModelSpec& spec, const ModelPart& part) {
   ModelSpec cut = spec;
@@ -101,6 +139,7 @@ LayerWeights cut_layer(const ModelSpec& spec, const ModelWeights& weights, const
     cut.gate = cut_rows(all.gate, mine.inner), cut.up = cut_rows(all.up, mine.inner), cut.down = cut_columns(all.down, mine.inner);
     cut.gate_bias = cut_vector(all.gate_bias, inner, mine.inner), cut.up_bias = cut_vector(all.up_bias, inner, mine.inner);
     if (part.keeps) cut.down_bias = all.down_bias;
+    keep_experts(cut, mine, spec.hidden);
   }
   return cut;
 }

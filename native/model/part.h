@@ -24,13 +24,14 @@ struct LayerPart {
   bool attention = true, mlp = true;  // is done here
   uint32_t partner = 0;               // where only one of them is: the rank that has the other
   Range inner;                        // columns of the MLP's inner activations that are here
+  std::optional<std::vector<uint32_t>> experts = {};  // of the layer's experts those that are here, ascending; the partner has the others. None: all
 };
 
 /// What one rank holds, and whom it hears from. Ranks of one model are of three kinds, which may be mixed:
 /// - *divided*: each has some heads, some inner columns and some of the vocabulary, of every layer; what it adds to the residual is a part of
 ///   a sum over all of them, and the first of them keeps the residual and the biases;
 /// - *in a row*: each has whole layers and hands the residual on; embedding and output are on the first, which is the fastest;
-/// - *serving*: it has the MLPs of some layers and computes them for the rank that has their attention.
+/// - *serving*: it has the MLPs of some layers, or some of their experts, and computes them for the rank that has their attention.
 struct ModelPart {
   std::vector<LayerPart> layers;
   Range kv_heads, vocabulary;
@@ -48,8 +49,11 @@ ModelPart whole_model(const ModelSpec& spec);
 /// Views of a matrix. Columns are cut at whole blocks of its type.
 Matrix cut_rows(const Matrix& matrix, Range rows);
 Matrix cut_columns(const Matrix& matrix, Range columns);
+Matrix cut_experts(const Matrix& matrix, const std::vector<uint32_t>& experts);
 /// The same rows of each expert's piece of a vector of `each` values an expert.
 Vector cut_vector(const Vector& vector, uint32_t each, Range rows);
+/// The pieces of these experts.
+Vector cut_experts(const Vector& vector, uint32_t each, const std::vector<uint32_t>& experts);
 
 /// The model as this rank sees it: its layers, heads, inner width and vocabulary.
 ModelSpec cut_spec(const ModelSpec& spec, const ModelPart& part);

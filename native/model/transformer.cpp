@@ -14,6 +14,13 @@ bool is_all_of(const Matrix& matrix, Range rows, const Matrix& other) {
   return matrix && matrix.data == other.data && rows == Range{0, other.rows} && matrix.rows == other.rows;
 }
 
+/// Of each of `count` experts its number among those that are here, or -1.
+Vector places_of(const std::vector<uint32_t>& experts, uint32_t count) {
+  Vector places(count, -1.0f);
+  for (size_t i = 0; i < experts.size(); ++i) places.at(experts[i]) = static_cast<float>(i);
+  return places;
+}
+
 VectorRef vector_or_none(Backend& backend, const Vector& v) { return v.empty() ? VectorRef{} : backend.add_vector(v); }
 
 }  // namespace
@@ -58,7 +65,7 @@ void Transformer::add_buffers(const TransformerLimits& limits) {
 Transformer::Layer Transformer::bind(size_t i, const LayerWeights& w, uint32_t rows) {
   Layer layer;
   if (part_.layers[i].attention) bind_attention(layer, spec_.layers[i].attention, w);
-  if (part_.layers[i].mlp) bind_mlp(layer, spec_.layers[i].mlp, w, rows);
+  if (part_.layers[i].mlp) bind_mlp(layer, i, w, rows);
   return layer;
 }
 
@@ -81,7 +88,8 @@ void Transformer::bind_attention(Layer& layer, const AttentionSpec& spec, const 
   layer.mlp_norm = backend_.add_vector(w.mlp_norm);
 }
 
-void Transformer::bind_mlp(Layer& layer, const MlpSpec& spec, const LayerWeights& w, uint32_t rows) {
+void Transformer::bind_mlp(Layer& layer, size_t i, const LayerWeights& w, uint32_t rows) {
+  const MlpSpec& spec = spec_.layers[i].mlp;
   layer.router = weight_or_none(backend_, w.router);
   layer.router_bias = vector_or_none(backend_, w.router_bias);
   layer.gate = backend_.add_weight(w.gate);
@@ -90,7 +98,11 @@ void Transformer::bind_mlp(Layer& layer, const MlpSpec& spec, const LayerWeights
   layer.gate_bias = vector_or_none(backend_, w.gate_bias);
   layer.up_bias = vector_or_none(backend_, w.up_bias);
   layer.down_bias = vector_or_none(backend_, w.down_bias);
-  if (spec.kind == MlpKind::moe) layer.routes = backend_.add_routes(spec.experts_used, rows);
+  if (spec.kind == MlpKind::moe) layer.routes = layer.here = backend_.add_routes(spec.experts_used, rows);
+  if (const auto& experts = part_.layers[i].experts) {
+    layer.places = backend_.add_vector(places_of(*experts, spec.experts));
+    layer.here = backend_.add_routes(spec.experts_used, rows);
+  }
   // The chosen experts of a row lie side by side.
   layer.hidden = hidden_buffer(spec.intermediate * (spec.kind == MlpKind::moe ? spec.experts_used : 1), rows);
 }
@@ -174,11 +186,27 @@ void Transformer::attention(OpList& ops, size_t index, bool kv_only) const {
 
 void Transformer::mlp(OpList& ops, size_t index) const {
   ops.push_back(Norm{residual_, layers_[index].mlp_norm, eps(), normed_});
-  if (!part_.layers[index].mlp) return elsewhere(ops, part_.layers[index]);
+  const LayerPart& layer = part_.layers[index];
+  if (!layer.mlp) return elsewhere(ops, layer);
+  choose(ops, index);
+  if (layer.experts) {  // the partner computes its experts at the same time
+    ops.push_back(Send{normed_, layer.partner});
+    ops.push_back(SendRoutes{layers_[index].routes, layer.layer, layer.partner});
+  }
   inner(ops, index);
   clear_part(ops);
   outer(ops, index);
+  if (layer.experts) ops.push_back(Recv{residual_, layer.partner, true});
   sum_parts(ops);
+}
+
+/// Which experts, where the MLP has any.
+void Transformer::choose(OpList& ops, size_t index) const {
+  const MlpSpec& m = spec_.layers[index].mlp;
+  const Layer& w = layers_[index];
+  if (m.kind == MlpKind::dense) return;
+  ops.push_back(Router{normed_, w.router, w.router_bias, m.experts, m.experts_used, part_.layers[index].layer, w.routes, m.softmax});
+  if (part_.share_routes) ops.push_back(ShareRoutes{w.routes});
 }
 
 /// From the normed rows to the MLP's inner activations.
@@ -190,9 +218,8 @@ void Transformer::inner(OpList& ops, size_t index) const {
     ops.push_back(GateUp{normed_, w.gate, w.up, w.gate_bias, w.up_bias, m.activation, alpha, limit, w.hidden});
     return;
   }
-  ops.push_back(Router{normed_, w.router, w.router_bias, m.experts, m.experts_used, part_.layers[index].layer, w.routes, m.softmax});
-  if (part_.share_routes) ops.push_back(ShareRoutes{w.routes});
-  ops.push_back(ExpertsGateUp{normed_, w.routes, w.gate, w.up, w.gate_bias, w.up_bias, m.experts_used, m.activation, alpha, limit, w.hidden});
+  if (w.places) ops.push_back(PickRoutes{w.routes, w.places, w.here});
+  ops.push_back(ExpertsGateUp{normed_, w.here, w.gate, w.up, w.gate_bias, w.up_bias, m.experts_used, m.activation, alpha, limit, w.hidden});
 }
 
 /// From there to the residual.
@@ -200,7 +227,7 @@ void Transformer::outer(OpList& ops, size_t index) const {
   const MlpSpec& m = spec_.layers[index].mlp;
   const Layer& w = layers_[index];
   if (m.kind == MlpKind::dense) ops.push_back(LinearResidual{w.hidden, w.down, w.down_bias, residual_, w.mlp_post_norm, eps()});
-  else ops.push_back(ExpertsDown{w.hidden, w.routes, w.down, w.down_bias, m.experts_used, residual_});
+  else ops.push_back(ExpertsDown{w.hidden, w.here, w.down, w.down_bias, m.experts_used, residual_});
 }
 
 void Transformer::elsewhere(OpList& ops, const LayerPart& layer) const {
@@ -211,6 +238,8 @@ void Transformer::elsewhere(OpList& ops, const LayerPart& layer) const {
 void Transformer::serve(OpList& ops, size_t index) const {
   const uint32_t asker = part_.layers[index].partner;
   ops.push_back(Recv{normed_, asker});
+  if (part_.layers[index].experts) ops.push_back(RecvRoutes{layers_[index].routes, spec_.layers[index].mlp.experts, asker});
+  else choose(ops, index);
   inner(ops, index);
   ops.push_back(Clear{residual_});
   outer(ops, index);

@@ -42,7 +42,7 @@ class Transformer {
   uint32_t logits_cols() const { return spec_.vocabulary; }
   /// The best `most_top` of them, after a step with StepTail::top_logits.
   Buffer top_logits() const { return top_logits_; }
-  /// The router's choice of a layer in the last step, for tests and statistics.
+  /// The router's choice of a layer in the last step, for tests.
   Buffer routes(uint32_t layer) const { return layers_.at(layer).routes; }
 
  private:
@@ -53,19 +53,21 @@ class Transformer {
     RopeRef rope;
     WeightRef router, gate, up, down;
     VectorRef router_bias, gate_bias, up_bias, down_bias;
-    Buffer routes, hidden;
+    VectorRef places;  // of experts, where only some are here
+    Buffer routes, here, hidden;  // here: the routes by the numbers that experts have in the weights
   };
 
   void add_buffers(const TransformerLimits& limits);
   Layer bind(size_t i, const LayerWeights& weights, uint32_t rows);
   void bind_attention(Layer& layer, const AttentionSpec& spec, const LayerWeights& weights);
-  void bind_mlp(Layer& layer, const MlpSpec& spec, const LayerWeights& weights, uint32_t rows);
+  void bind_mlp(Layer& layer, size_t i, const LayerWeights& weights, uint32_t rows);
   RopeRef bind_rope(const RopeSpec& spec);
   Buffer hidden_buffer(uint32_t width, uint32_t rows);
   void begin(OpList& ops) const;
   void end(OpList& ops) const;
   void attention(OpList& ops, size_t index, bool kv_only) const;
   void mlp(OpList& ops, size_t index) const;
+  void choose(OpList& ops, size_t index) const;
   void inner(OpList& ops, size_t index) const;
   void outer(OpList& ops, size_t index) const;
   void elsewhere(OpList& ops, const LayerPart& layer) const;

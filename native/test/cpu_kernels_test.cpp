@@ -117,6 +117,9 @@ TEST_P(CpuKernels, ExpertsWithNoneOneAndManyTokens) {
     for (int r = 0; r < 40; ++r) crowd.push_back(4), crowd.push_back(r == 11 ? 1 : r % 2 ? 2 : 3);
     cases.experts(t, 5, 2, 96, 32, crowd);
     cases.experts(t, 5, 2, 544, 96, crowd);  // panels of two strips, several stretches of columns
+    cases.experts(t, 5, 2, 544, 96, crowd, {1, 2});
+    cases.experts(t, 6, 2, 32, 64, {0, 1, 1, 0, 0, 3, 3, 0, 0, 1}, {3});
+    cases.experts(t, 4, 2, 64, 96, {2, 0, 0, 2}, {1, 3});  // nobody's
   }
   cases.experts(DType::q4_k, 3, 2, 256, 256, {0, 2, 2, 1});
 }

@@ -48,6 +48,30 @@ std::vector<float> values(const Matrix& m) {
   return out;
 }
 
+/// Also of a cut of a cut, and where experts are tensors of their own.
+TEST(Division, SomeExpertsAreTheSameValuesInEveryType) {
+  testing::Random random(6);
+  for (DType type : testing::all_types) {
+    const auto whole = testing::make_matrix(random, type, 3, 256, 5);
+    Matrix scattered = whole->view;
+    scattered.scattered = std::make_shared<const std::vector<const std::byte*>>(
+        std::vector{whole->view.begin(0), whole->view.begin(1), whole->view.begin(2), whole->view.begin(3), whole->view.begin(4)});
+    for (const Matrix& matrix : {whole->view, scattered}) {
+      const Matrix cut = cut_rows(cut_experts(cut_experts(matrix, {0, 2, 4}), {1, 2}), {1, 3});
+      const std::vector<float> some = values(cut);
+      ASSERT_EQ(some.size(), size_t(2) * 2 * 256);
+      for (size_t i = 0; i < some.size(); ++i) {
+        const size_t expert = i / (2 * 256), rest = i % (2 * 256);
+        ASSERT_EQ(some[i], whole->values[((expert + 1) * 2 * 3 + 1) * 256 + rest]) << testing::type_name(type);
+      }
+      EXPECT_THROW(cut_experts(matrix, {5}), Error);
+      EXPECT_THROW(cut_experts(cut, {2}), Error);
+    }
+  }
+  EXPECT_EQ(cut_experts(Vector{0, 1, 2, 3, 4, 5}, 2, {0, 2}), (Vector{0, 1, 4, 5}));
+  EXPECT_THROW(cut_experts(Vector{0, 1, 2, 3}, 2, {2}), Error);
+}
+
 TEST(Division, CutsShowTheSameValuesInEveryType) {
   testing::Random random(5);
   for (DType type : testing::all_types) {
@@ -179,7 +203,30 @@ TEST(Division, ServedExpertsAreNoLongerWhereTheAttentionIs) {
   const LayerWeights here = cut_layer(model.file.spec, model.file.weights, parts[0], 0), there = cut_layer(model.file.spec, model.file.weights, parts[2], 0);
   EXPECT_TRUE(here.q && !here.gate && !here.router && !there.q && there.gate && there.router);
   std::vector<ModelPart> again = in_a_row(model.file.spec, {3});
-  for (const std::vector<ServedExperts>& wrong : {std::vector<ServedExperts>{{3}}, std::vector<ServedExperts>{{1}, {1}}}) EXPECT_THROW(serve_experts(model.file.spec, wrong, again), Error);
+  using Served = std::vector<ServedExperts>;
+  for (const Served& wrong : {Served{{3}}, Served{{1}, {1}}, Served{{0, {{4}}}}, Served{{0, {{1, 1}}}}, Served{{0, std::vector<uint32_t>{}}}}) {
+    EXPECT_THROW(serve_experts(model.file.spec, wrong, again), Error);
+  }
+}
+
+TEST(Division, EveryExpertOfALayerInTwoPlacesIsInOneOfThem) {
+  const RandomModel model;
+  const ModelWeights& weights = model.file.weights;
+  std::vector<ModelPart> parts = in_a_row(model.file.spec, {2, 1});
+  serve_experts(model.file.spec, {{1, {{3, 0}}}, {2, {{0, 1, 2, 3}}}}, parts);
+  const LayerPart &here = parts[0].layers[1], &there = parts[2].layers[0];
+  EXPECT_TRUE(here.attention && here.mlp && !there.attention && there.mlp);
+  EXPECT_EQ(here.partner, 2u);
+  EXPECT_EQ(there.partner, 0u);
+  EXPECT_EQ(here.experts, (std::vector<uint32_t>{1, 2}));
+  EXPECT_EQ(there.experts, (std::vector<uint32_t>{0, 3}));
+  EXPECT_FALSE(parts[0].layers[0].experts || parts[1].layers[0].mlp || parts[2].layers[1].experts) << "all of them are a layer as ever";
+  const LayerWeights kept = cut_layer(model.file.spec, weights, parts[0], 1), served = cut_layer(model.file.spec, weights, parts[2], 0);
+  EXPECT_TRUE(kept.router && !served.router && served.router_bias.empty()) << "who serves does not choose";
+  EXPECT_EQ(kept.down.begin(0), weights.layers[1].down.begin(1));
+  EXPECT_EQ(served.gate.begin(1), weights.layers[1].gate.begin(3));
+  EXPECT_EQ(served.up_bias[2880], weights.layers[1].up_bias[3 * 2880]);
+  EXPECT_EQ(kept.gate.bytes() + served.gate.bytes(), weights.layers[1].gate.bytes());
 }
 
 }  // namespace

@@ -113,6 +113,7 @@ TEST(LogitsOracle, SeveralRanksAgreeWithTransformers) {
     double tolerance;
   };
   const Case cases[] = {{starter.c_str(), RankSplit::tensor, {}, 1e-3},      {starter.c_str(), RankSplit::layers, {{1}}, 1e-3},
+                        {starter.c_str(), RankSplit::layers, {{0, {{0}}}, {1, {{1, 2}}}}, 1e-3},
                         {"llama/tiny.gguf", RankSplit::tensor, {}, 1e-3},    {"qwen3/hf", RankSplit::tensor, {}, 1e-4},
                         {"smollm3/tiny.gguf", RankSplit::tensor, {}, 1e-4},     {"gemma3/tiny.gguf", RankSplit::layers, {}, 1e-4},
                         {"gptoss/hf", RankSplit::tensor, {}, 1e-3}};

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "backend/top_logits.h"
+#include "model/part.h"
 #include "test/backend_testing.h"
 
 namespace hearth::testing {
@@ -292,8 +293,13 @@ struct OpCases {
     EXPECT_FLOAT_EQ(weight, 1.0f);
   }
 
-  /// Experts with no, one and many tokens: routes are forced to `choice[row * k + i]`.
-  void experts(DType type, uint32_t count, uint32_t k, uint32_t hidden, uint32_t inner, const std::vector<int32_t>& choice) const {
+  /// Experts with no, one and many tokens: routes are forced to `choice[row * k + i]`. `here`: the experts whose weights are here, where that
+  /// is not all of them; the slots of the others hold 1e30, which stays there and is added nowhere.
+  void experts(DType type, uint32_t count, uint32_t k, uint32_t hidden, uint32_t inner, const std::vector<int32_t>& choice,
+               const std::vector<uint32_t>& here = {}) const {
+    const auto is_here = [&](int32_t expert) { return here.empty() || std::ranges::find(here, static_cast<uint32_t>(expert)) != here.end(); };
+    const auto weight_of = [&](const TestMatrix& m) { return here.empty() ? m.view : cut_experts(m.view, here); };
+    const auto values_of = [&](const Floats& v) { return here.empty() ? v : cut_experts(v, static_cast<uint32_t>(v.size() / count), here); };
     const uint32_t rows = static_cast<uint32_t>(choice.size()) / k;
     Random random(count * 131 + rows);
     auto gate = make_matrix(random, type, inner, hidden, count), up = make_matrix(random, type, inner, hidden, count);
@@ -305,11 +311,18 @@ struct OpCases {
     Rig rig(make());
     Backend& b = *rig.backend;
     const Buffer in = rig.input("x", x, hidden, rows), residual = rig.input("residual", start, hidden, rows);
-    const Buffer routes = b.add_routes(k, rows), inside = b.add_buffer("inside", inner * k, rows);
+    const Buffer inside = rig.input("inside", Floats(size_t(rows) * inner * k, 1e30f), inner * k, rows), routes = b.add_routes(k, rows);
     rig.ops.push_back(Router{in, b.add_weight(router->view), b.add_vector(br), count, k, 0, routes});
-    rig.ops.push_back(ExpertsGateUp{in, routes, b.add_weight(gate->view), b.add_weight(up->view), b.add_vector(bg), b.add_vector(bu), k,
+    Buffer picked = routes;
+    if (!here.empty()) {
+      Floats places(count, -1.0f);
+      for (size_t i = 0; i < here.size(); ++i) places[here[i]] = static_cast<float>(i);
+      picked = b.add_routes(k, rows);
+      rig.ops.push_back(PickRoutes{routes, b.add_vector(places), picked});
+    }
+    rig.ops.push_back(ExpertsGateUp{in, picked, b.add_weight(weight_of(*gate)), b.add_weight(weight_of(*up)), b.add_vector(values_of(bg)), b.add_vector(values_of(bu)), k,
                                     Activation::swiglu_oai, 1.702f, 7.0f, inside});
-    rig.ops.push_back(ExpertsDown{inside, routes, b.add_weight(down->view), b.add_vector(bd), k, residual});
+    rig.ops.push_back(ExpertsDown{inside, picked, b.add_weight(weight_of(*down)), b.add_vector(values_of(bd)), k, residual});
     rig.rows(rows);
     rig.in.forced.experts = choice;
     rig.run();
@@ -321,6 +334,7 @@ struct OpCases {
       for (uint32_t i = 0; i < k; ++i) total += std::exp(g[r * count + choice[r * k + i]]);
       for (uint32_t i = 0; i < k; ++i) {
         const uint32_t e = static_cast<uint32_t>(choice[r * k + i]);
+        if (!is_here(choice[r * k + i])) continue;
         const double weight = std::exp(g[r * count + e]) / total;
         const std::vector<double> gv = product(*gate, e, &bg[size_t(e) * inner], &x[size_t(r) * hidden], 1);
         const std::vector<double> uv = product(*up, e, &bu[size_t(e) * inner], &x[size_t(r) * hidden], 1);
@@ -333,8 +347,15 @@ struct OpCases {
         for (uint32_t n = 0; n < hidden; ++n) want[size_t(r) * hidden + n] += weight * y[n];
       }
     }
-    const std::string what = "experts " + type_name(type) + ", rows " + std::to_string(rows);
-    expect(rig.read(inside, rows, inner * k), acts, is_block_type(type), what + " (inside)");
+    const std::string what = "experts " + type_name(type) + ", rows " + std::to_string(rows) + ", here " + std::to_string(here.size());
+    Floats of_those_here;
+    const Floats all = rig.read(inside, rows, inner * k);
+    for (size_t slot = 0; slot < choice.size(); ++slot) {
+      const auto begin = all.begin() + std::ptrdiff_t(slot * inner), end = begin + inner;
+      if (is_here(choice[slot])) of_those_here.insert(of_those_here.end(), begin, end);
+      else EXPECT_TRUE(std::all_of(begin, end, [](float v) { return v == 1e30f; })) << what << ", slot " << slot;
+    }
+    expect(of_those_here, acts, is_block_type(type), what + " (inside)");
     expect(rig.read(residual, rows, hidden), want, is_block_type(type), what);
     std::vector<int32_t> got(choice.size());
     Floats weights(choice.size());

@@ -46,6 +46,8 @@ TEST(Ops, EveryOpHasItsName) {
   EXPECT_EQ(name(ExpertsGateUp{}), "experts_gate_up");
   EXPECT_EQ(name(TopLogits{}), "top_logits");
   EXPECT_EQ(name(Recv{}), "recv");
+  EXPECT_EQ(name(PickRoutes{}), "pick_routes");
+  EXPECT_EQ(name(RecvRoutes{}), "recv_routes");
 }
 
 struct TraceRig {

@@ -32,6 +32,8 @@ TEST(ReferenceOps, RouterBiasTakesPartInTheRanking) { cases.router_bias(); }
 TEST(ReferenceOps, ExpertsWithNoneOneAndManyTokens) {
   cases.experts(DType::mxfp4, 6, 2, 32, 64, {0, 1, 1, 0, 0, 3, 3, 0, 0, 1});
   cases.experts(DType::mxfp4_planes, 4, 1, 64, 32, {2});
+  cases.experts(DType::mxfp4, 6, 2, 32, 64, {0, 1, 1, 0, 0, 3, 3, 0, 0, 1}, {1, 3, 5});
+  cases.experts(DType::mxfp4_planes, 4, 1, 64, 32, {2}, {0, 3});
 }
 TEST(ReferenceOps, AttentionIsRightInChunksAndWindows) {
   cases.attention({.length = 40, .chunk = 40});

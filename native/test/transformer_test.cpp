@@ -8,6 +8,7 @@
 
 #include "backend/trace/trace_backend.h"
 #include "hearth/error.h"
+#include "model/division.h"
 
 namespace hearth {
 namespace {
@@ -25,12 +26,9 @@ StepInputs one_row() {
   return inputs;
 }
 
-/// The op list of a step over the first layers as text; 0: the whole step.
-std::string traced(const std::string& file, StepTail tail, uint32_t layers = 0) {
-  const ModelFile model = open_model(oracles + file, {false, false, true});
+/// The op list of a rank's step as text.
+std::string traced(const ModelFile& model, const ModelPart& part, StepTail tail) {
   const auto backend = make_trace_backend();
-  ModelPart part = whole_model(model.spec);
-  if (layers > 0) part.layers.resize(layers), part.ends = layers == model.spec.layers.size();
   const Transformer transformer(model.spec, model.weights, part, *backend, {8, 4});
   backend->set_kv_shape(transformer.kv_shape(16));
   backend->resize_kv(8);
@@ -44,6 +42,23 @@ std::string traced(const std::string& file, StepTail tail, uint32_t layers = 0) 
   EXPECT_TRUE(backend->submit(transformer.record(tail), inputs, nullptr)->wait());
   for (const std::string& hazard : backend->hazards()) ADD_FAILURE() << hazard;
   return backend->text();
+}
+
+/// The same over the first layers; 0: the whole step.
+std::string traced(const std::string& file, StepTail tail, uint32_t layers = 0) {
+  const ModelFile model = open_model(oracles + file, {false, false, true});
+  ModelPart part = whole_model(model.spec);
+  if (layers > 0) part.layers.resize(layers), part.ends = layers == model.spec.layers.size();
+  return traced(model, part, tail);
+}
+
+/// A rank with a layer's attention and three of its eight experts, and the one that has the others.
+TEST(Transformer, ExpertsInTwoPlacesAreTheGoldenList) {
+  const ModelFile model = open_model(oracles + "gptoss/tiny.gguf", {false, false, true});
+  std::vector<ModelPart> parts = {whole_model(model.spec)};
+  serve_experts(model.spec, {{0, {{0, 2, 4, 6, 7}}}}, parts);
+  parts[0].layers.resize(1), parts[0].ends = false;
+  EXPECT_EQ(differs_from_golden(traced(model, parts[0], StepTail::logits) + traced(model, parts[1], StepTail::logits), golden + "gpt_oss_experts.txt"), "");
 }
 
 TEST(Transformer, GptOssIsTheGoldenList) {

@@ -70,6 +70,9 @@ TEST_P(VulkanOps, RouterBiasTakesPartInTheRanking) { cases.router_bias(); }
 TEST_P(VulkanOps, ExpertsWithNoneOneAndManyTokens) {
   cases.experts(DType::mxfp4, 6, 2, 32, 64, {0, 1, 1, 0, 0, 3, 3, 0, 0, 1});
   cases.experts(DType::mxfp4_planes, 4, 1, 64, 32, {2});
+  cases.experts(DType::mxfp4, 6, 2, 32, 64, {0, 1, 1, 0, 0, 3, 3, 0, 0, 1}, {1, 3, 5});
+  cases.experts(DType::mxfp4_planes, 4, 2, 64, 32, {2, 1, 0, 2}, {1});
+  cases.experts(DType::mxfp4, 4, 2, 32, 64, {0, 1, 1, 0}, {2, 3});
   Random random(1);
   std::vector<int32_t> choice;
   for (uint32_t r = 0; r < 70; ++r) {
@@ -77,6 +80,8 @@ TEST_P(VulkanOps, ExpertsWithNoneOneAndManyTokens) {
     choice.push_back(e), choice.push_back(e == 4 ? 0 : e + 1);
   }
   for (DType t : {DType::mxfp4, DType::q8_0, DType::f16}) cases.experts(t, 6, 2, 96, 64, choice);
+  cases.experts(DType::mxfp4, 6, 2, 96, 64, choice, {0, 2, 5});
+  cases.experts(DType::q8_0, 6, 2, 96, 64, choice, {4});
 }
 TEST_P(VulkanOps, AttentionIsRightInChunksAndWindows) {
   const std::vector<OpCases::AttentionShape> all = {

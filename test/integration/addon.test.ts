@@ -133,6 +133,7 @@ describe.skipIf(!built)('addon', () => {
       { split: 'tensor' as const, ranks },
       { split: 'layers' as const, ranks: ranks.map((rank, i) => ({ ...rank, layers: i === 0 ? 2 : 4 })) },
       { ranks: ranks.slice(1), served: [{ layer: 0 }, { layer: 2 }] },
+      { ranks: ranks.slice(1), served: [{ layer: 0, experts: [0, 3] }, { layer: 1, experts: [2] }, { layer: 2 }] },
     ];
     for (const mesh of divisions) {
       const engine = await load({ modelPath, ...(mesh && { mesh }) });
@@ -326,6 +327,10 @@ describe.skipIf(!built)('addon', () => {
     expect(sharing({ split: 'rows', ranks: [{ device: 'cpu' }] })).toThrow(/options\.mesh\.split/);
     expect(sharing({ ranks: [{ device: 'cpu', threads: 5000 }] })).toThrow(/ranks\[0\]\.threads/);
     expect(sharing({ ranks: [{ device: 'cpu' }], served: [{ layer: -1 }] })).toThrow(/served\[0\]\.layer/);
+    expect(sharing({ ranks: [{ device: 'cpu' }], served: [{ layer: 1, experts: [-1] }] })).toThrow(
+      /served\[0\]\.experts/,
+    );
+    expect(sharing({ ranks: [{ device: 'cpu' }], served: [3] })).toThrow(/served\[0\]/);
     expect(() => new (engine.constructor as new () => unknown)()).toThrow(TypeError);
     expect(() => loose.submit?.call({}, { id: 1 })).toThrow();
   });

@@ -34,27 +34,35 @@ void soften(const float* logits, const Router& op, const int32_t* experts, float
   for (uint32_t i = 0; i < op.k; ++i) weights[i] /= total;
 }
 
-/// Sorts the routes (slot = row * k + i) by expert into cpu.slots; cpu.counts and cpu.active are the non-empty groups.
-void group_by_expert(CpuState& cpu, const BufferState& routes, uint32_t slots, uint32_t experts) {
+/// Sorts the routes (slot = row * k + i) by expert into cpu.slots; cpu.counts and cpu.active are the non-empty groups. Slots whose expert is
+/// elsewhere (-1) are in none. False: there are no others.
+bool group_by_expert(CpuState& cpu, const BufferState& routes, uint32_t slots, uint32_t experts) {
+  const std::span<const int32_t> chosen = std::span(routes.experts).first(slots);
   cpu.expert_begin.assign(experts + 1, 0);
-  for (uint32_t i = 0; i < slots; ++i) ++cpu.expert_begin[static_cast<uint32_t>(routes.experts[i]) + 1];
+  for (int32_t expert : chosen) {
+    if (expert >= 0) ++cpu.expert_begin[static_cast<uint32_t>(expert) + 1];
+  }
   cpu.counts.clear(), cpu.active.clear();
   for (uint32_t e = 0; e < experts; ++e) {
     if (cpu.expert_begin[e + 1] > 0) cpu.active.push_back(e), cpu.counts.push_back(cpu.expert_begin[e + 1]);
     cpu.expert_begin[e + 1] += cpu.expert_begin[e];
   }
-  cpu.slots.resize(slots);
-  for (uint32_t i = 0; i < slots; ++i) cpu.slots[cpu.expert_begin[static_cast<uint32_t>(routes.experts[i])]++] = i;
+  cpu.slots.resize(cpu.expert_begin[experts]);
+  for (uint32_t i = 0; i < slots; ++i) {
+    if (chosen[i] >= 0) cpu.slots[cpu.expert_begin[static_cast<uint32_t>(chosen[i])]++] = i;
+  }
+  return !cpu.slots.empty();
 }
 
-/// to[n] += sum over i of weights[i] * from[i][n], in the order of i. Column stretches, so that the sums stay in registers
-/// and the compiler finds vectors in them.
-void add_weighted(const float* from, const float* weights, uint32_t k, uint32_t cols, float* to) {
+/// to[n] += sum over i of weights[i] * from[i][n], in the order of i, of experts that are here. Column stretches, so that the sums stay in
+/// registers and the compiler finds vectors in them.
+void add_weighted(const float* from, const int32_t* experts, const float* weights, uint32_t k, uint32_t cols, float* to) {
   constexpr uint32_t stretch = 32;
   for (uint32_t first = 0; first < cols; first += stretch) {
     const uint32_t n = std::min(stretch, cols - first);
     float sum[stretch] = {};
     for (uint32_t i = 0; i < k; ++i) {
+      if (experts[i] < 0) continue;
       const float* part = from + size_t(i) * cols + first;
       for (uint32_t c = 0; c < n; ++c) sum[c] += weights[i] * part[c];
     }
@@ -111,8 +119,7 @@ void run(Step& s, const ExpertsGateUp& op) {
   const Matrix &gate = cpu.resources.weight(op.gate), &up = cpu.resources.weight(op.up);
   const float *bg = cpu.resources.values(op.bg), *bu = cpu.resources.values(op.bu);
   float* out = cpu.resources.buffer(op.out).row(0);
-  if (s.rows.rows == 0) return;
-  group_by_expert(cpu, cpu.resources.buffer(op.routes), s.rows.rows * op.k, gate.experts);
+  if (!group_by_expert(cpu, cpu.resources.buffer(op.routes), s.rows.rows * op.k, gate.experts)) return;
   cpu.order.resize(cpu.slots.size());
   for (size_t i = 0; i < cpu.slots.size(); ++i) cpu.order[i] = cpu.slots[i] / op.k;
   prepare_grouped(s, {&gate, &up}, op.x, cpu.resources.buffer(op.x).row(0), s.rows.rows);
@@ -135,22 +142,19 @@ void run(Step& s, const ExpertsGateUp& op) {
   });
 }
 
-void run(Step& s, const ExpertsDown& op) {
+namespace {
+
+/// y[slot] = down[its expert].x[slot] + b, of the slots that group_by_expert() has sorted.
+void experts_down(Step& s, const ExpertsDown& op, const BufferState& routes, float* y) {
   CpuState& cpu = s.cpu;
   const Matrix& down = cpu.resources.weight(op.down);
   const float* b = cpu.resources.values(op.b);
-  const BufferState& routes = cpu.resources.buffer(op.routes);
-  BufferState& residual = cpu.resources.buffer(op.residual);
-  const uint32_t slots = s.rows.rows * op.k;
-  if (slots == 0) return;
-  group_by_expert(cpu, routes, slots, down.experts);
   cpu.order = cpu.slots;
-  prepare_grouped(s, {&down}, op.x, cpu.resources.buffer(op.x).row(0), slots);
+  prepare_grouped(s, {&down}, op.x, cpu.resources.buffer(op.x).row(0), s.rows.rows * op.k, false, routes.experts.data());
 
-  float* y = cpu.temporary.need_as<float>(size_t(slots) * down.rows);  // [slot][rows]
   const ExpertUnits all(cpu, down, cut_for(cpu, down, s.rows.rows));
   s.reserve(down.cols, size_t(all.most) * all.cut.width);
-  s.parallel(all.count, unit_grain, 2.0 * down.rows * down.cols * slots, [&](uint32_t thread, uint32_t item) {
+  s.parallel(all.count, unit_grain, 2.0 * down.rows * down.cols * cpu.slots.size(), [&](uint32_t thread, uint32_t item) {
     const ExpertUnit unit = all.at(item), next = all.at(item + 1);
     const uint32_t first = unit.index * all.cut.width, count = all.cut.rows_in(down, unit.index);
     float* out = cpu.scratch[thread].out.as<float>();
@@ -160,8 +164,21 @@ void run(Step& s, const ExpertsDown& op) {
       std::memcpy(y + size_t(unit.slots[r]) * down.rows + first, out, count * sizeof(float));
     }
   });
-  s.parallel(s.rows.rows, 4, 4.0 * slots * down.rows, [&](uint32_t, uint32_t r) {
-    add_weighted(y + size_t(r) * op.k * down.rows, &routes.weights[size_t(r) * op.k], op.k, down.rows, residual.row(r));
+}
+
+}  // namespace
+
+void run(Step& s, const ExpertsDown& op) {
+  CpuState& cpu = s.cpu;
+  const uint32_t slots = s.rows.rows * op.k, cols = cpu.resources.weight(op.down).rows;
+  const BufferState& routes = cpu.resources.buffer(op.routes);
+  BufferState& residual = cpu.resources.buffer(op.residual);
+  float* y = cpu.temporary.need_as<float>(size_t(slots) * cols);  // [slot][cols]
+  if (group_by_expert(cpu, routes, slots, cpu.resources.weight(op.down).experts)) experts_down(s, op, routes, y);
+  // Also where no row has an expert here: what a row gets does not depend on the others.
+  s.parallel(s.rows.rows, 4, 4.0 * slots * cols, [&](uint32_t, uint32_t r) {
+    const size_t first = size_t(r) * op.k;
+    add_weighted(y + first * cols, &routes.experts[first], &routes.weights[first], op.k, cols, residual.row(r));
   });
 }
 

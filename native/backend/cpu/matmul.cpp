@@ -15,13 +15,14 @@ QuantRow record(std::byte* p, uint32_t cols) {
           correction + 3 * blocks, correction + 4 * blocks};
 }
 
-void quantise_rows(Step& s, QuantisedRows& to, const float* x, uint32_t rows, uint32_t cols, uint32_t planes) {
+void quantise_rows(Step& s, QuantisedRows& to, const float* x, uint32_t rows, uint32_t cols, uint32_t planes, const int32_t* experts) {
   if (to.rows == rows && to.cols == cols && to.planes == planes) return;
   to.rows = 0;
   to.memory.need(record_bytes(cols) * rows * planes);
   to.cols = cols, to.planes = planes;
   s.reserve(cols, 0);
   s.parallel(rows, 4, 10.0 * rows * cols * planes, [&](uint32_t thread, uint32_t r) {
+    if (experts && experts[r] < 0) return;
     const float* row = x + size_t(r) * cols;
     const QuantRow first = to.row(r * planes);
     s.cpu.kernels.quantise(row, cols, first);
@@ -30,7 +31,7 @@ void quantise_rows(Step& s, QuantisedRows& to, const float* x, uint32_t rows, ui
     for (uint32_t c = 0; c < cols; ++c) rest[c] = row[c] - first.scale[c / 32] * static_cast<float>(first.q[c]);
     s.cpu.kernels.quantise(rest, cols, to.row(r * planes + 1));
   });
-  to.rows = rows;
+  if (!experts) to.rows = rows;
 }
 
 /// Interleaves the rows of one tile block by block.
@@ -85,11 +86,11 @@ void prepare_float(Step& s, const float* x, uint32_t cols) {
   for (uint32_t row : s.cpu.order) out.rows.push_back(x + size_t(row) * cols);
 }
 
-void prepare_int8(Step& s, Buffer buffer, const float* x, uint32_t rows, uint32_t cols, uint32_t planes) {
+void prepare_int8(Step& s, Buffer buffer, const float* x, uint32_t rows, uint32_t cols, uint32_t planes, const int32_t* experts) {
   PreparedRows& out = s.cpu.int8_rows;
   set_groups(s.cpu, planes, true, out);
   QuantisedRows& source = s.cpu.quantised[buffer.id];
-  quantise_rows(s, source, x, rows, cols, planes);
+  quantise_rows(s, source, x, rows, cols, planes, experts);
   std::vector<uint32_t>& records = s.cpu.records;
   records.clear();
   for (uint32_t row : s.cpu.order) {
@@ -111,12 +112,13 @@ void prepare_int8(Step& s, Buffer buffer, const float* x, uint32_t rows, uint32_
 
 }  // namespace
 
-void prepare_grouped(Step& s, std::initializer_list<const Matrix*> weights, Buffer buffer, const float* x, uint32_t rows, bool fine) {
+void prepare_grouped(Step& s, std::initializer_list<const Matrix*> weights, Buffer buffer, const float* x, uint32_t rows, bool fine,
+                     const int32_t* experts) {
   bool floats = false, ints = false;
   for (const Matrix* w : weights) (uses_int8(s.cpu, *w) ? ints : floats) = true;
   const Matrix& first = **weights.begin();
   if (floats) prepare_float(s, x, first.cols);
-  if (ints) prepare_int8(s, buffer, x, rows, first.cols, two_planes(first, fine) ? 2 : 1);
+  if (ints) prepare_int8(s, buffer, x, rows, first.cols, two_planes(first, fine) ? 2 : 1, experts);
 }
 
 void prepare(Step& s, std::initializer_list<const Matrix*> weights, Buffer buffer, const float* x, uint32_t rows, bool fine) {
@@ -132,7 +134,7 @@ Strip strip_at(const Matrix& w, uint32_t expert, uint32_t row, uint32_t rows) {
   return {w.type,
           w.begin(expert) + uint64_t(row) * w.row_stride,
           w.row_stride,
-          w.scales ? w.scales + expert * w.scale_expert_stride + uint64_t(row) * w.scale_row_stride : nullptr,
+          w.scales ? w.scales_begin(expert) + uint64_t(row) * w.scale_row_stride : nullptr,
           w.scale_row_stride,
           rows,
           w.cols};

@@ -18,8 +18,10 @@ bool uses_int8(const CpuState& cpu, const Matrix& w);
 inline bool two_planes(const Matrix& w, bool fine) { return fine || std::max(w.cols, w.cut_from) <= 2048; }
 
 /// Prepares rows of x ([rows, w.cols], dense; `buffer` is where they lie, so that their int8 form is made only once) for
-/// every kind of kernel that the weights use. Groups are cpu.counts[g] consecutive entries of cpu.order (row numbers).
-void prepare_grouped(Step& s, std::initializer_list<const Matrix*> weights, Buffer buffer, const float* x, uint32_t rows, bool fine = false);
+/// every kind of kernel that the weights use. Groups are cpu.counts[g] consecutive entries of cpu.order (row numbers). `experts`: of each
+/// row the one that it goes to; rows that go to none (-1) are not looked at, for nobody has written them.
+void prepare_grouped(Step& s, std::initializer_list<const Matrix*> weights, Buffer buffer, const float* x, uint32_t rows, bool fine = false,
+                     const int32_t* experts = nullptr);
 /// The same with one group of all rows in order.
 void prepare(Step& s, std::initializer_list<const Matrix*> weights, Buffer buffer, const float* x, uint32_t rows, bool fine = false);
 

@@ -59,6 +59,7 @@ void run(Context& c, const ExpertsGateUp& op) {
   std::vector<float> gate(n), up(n);
   for (uint32_t r = 0; r < c.rows.rows; ++r) {
     for (uint32_t i = 0; i < op.k; ++i) {
+      if (routes.experts[size_t(r) * op.k + i] < 0) continue;  // elsewhere
       const uint32_t expert = static_cast<uint32_t>(routes.experts[size_t(r) * op.k + i]);
       matmul(gate_weights, expert, bg ? bg + size_t(expert) * n : nullptr, x.row(r), x.cols, 1, gate.data(), n);
       matmul(up_weights, expert, bu ? bu + size_t(expert) * n : nullptr, x.row(r), x.cols, 1, up.data(), n);
@@ -79,6 +80,7 @@ void run(Context& c, const ExpertsDown& op) {
     std::fill(sum.begin(), sum.end(), 0.0);
     for (uint32_t i = 0; i < op.k; ++i) {
       const size_t route = size_t(r) * op.k + i;
+      if (routes.experts[route] < 0) continue;
       const uint32_t expert = static_cast<uint32_t>(routes.experts[route]);
       matmul(down, expert, b ? b + size_t(expert) * down.rows : nullptr, x.row(0) + route * down.cols, down.cols, 1, y.data(), down.rows);
       for (uint32_t n = 0; n < down.rows; ++n) sum[n] += double(routes.weights[route]) * y[n];

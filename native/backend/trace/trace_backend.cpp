@@ -167,6 +167,7 @@ class Trace final : public TraceBackend {
     return " " + buf(o.x) + " " + mat(o.gate) + " " + mat(o.up) + vec("bg", o.bg) + vec("bu", o.bu) +
            act(o.activation, o.alpha, o.limit) + " -> " + buf(o.out);
   }
+  std::string line(const PickRoutes& o) { return " " + buf(o.routes) + vec("places", o.places) + " -> " + buf(o.out); }
   std::string line(const ExpertsGateUp& o) {
     return " " + buf(o.x) + " " + buf(o.routes) + " " + mat(o.gate) + " " + mat(o.up) + vec("bg", o.bg) + vec("bu", o.bu) +
            act(o.activation, o.alpha, o.limit) + " -> " + buf(o.out);
@@ -182,6 +183,8 @@ class Trace final : public TraceBackend {
   std::string line(const Send& o) { return " " + buf(o.x) + " to=" + std::to_string(o.to_rank); }
   std::string line(const Recv& o) { return " from=" + std::to_string(o.from_rank) + (o.add ? " += " : " -> ") + buf(o.x); }
   std::string line(const ShareRoutes& o) { return " " + buf(o.routes); }
+  std::string line(const SendRoutes& o) { return " " + buf(o.routes) + " layer=" + std::to_string(o.layer) + " to=" + std::to_string(o.to_rank); }
+  std::string line(const RecvRoutes& o) { return " from=" + std::to_string(o.from_rank) + " of=" + std::to_string(o.experts) + " -> " + buf(o.routes); }
   std::string line(const OnRank& o) { return " " + std::to_string(o.rank); }
 
   Precision precision_;

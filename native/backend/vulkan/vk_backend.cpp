@@ -81,6 +81,7 @@ class VulkanBackend final : public Backend {
   KvType kv_type() const override { return state_.kv.type(); }
 
   void set_comm(Comm* comm) override { state_.resources.set_comm(comm); }
+  void set_route_counts(RouteCounts* counts) override { state_.resources.set_route_counts(counts); }
   WeightRef add_weight(const Matrix& matrix) override {
     const WeightRef ref = state_.resources.add_weight(matrix);
     state_.weights.push_back(upload(matrix, state_.memory, state_.transfer));

@@ -79,12 +79,12 @@ bool add_on_host(State& state, const Stage& stage, Buffer buffer) {
 
 bool between(State& state, const Send& op, OpRows rows) {
   Rows x(state, op.x, rows);
-  return state.resources.comm()->send(op.to_rank, x.read());
+  return state.resources.comm()->send(op.to_rank, std::as_bytes(x.read()));
 }
 
 bool between(State& state, const Recv& op, OpRows rows) {
   Rows x(state, op.x, rows);
-  if (!state.resources.comm()->recv(op.from_rank, x.values())) return false;
+  if (!state.resources.comm()->recv(op.from_rank, std::as_writable_bytes(x.values()))) return false;
   if (op.add) {
     Rows had(state, op.x, rows);
     const std::span<float> before = had.read(), more = x.values();
@@ -94,17 +94,56 @@ bool between(State& state, const Recv& op, OpRows rows) {
   return true;
 }
 
-bool between(State& state, const ShareRoutes& op, OpRows rows) {
-  const BufferState& shape = state.resources.buffer(op.routes);
-  Memory& memory = *state.buffers.at(op.routes.id);
-  const size_t bytes = size_t(rows.rows) * shape.k * sizeof(uint32_t);
-  std::vector<std::byte> part(bytes);
-  for (const uint64_t at : {uint64_t(0), uint64_t(shape.max_rows) * shape.k * sizeof(uint32_t)}) {  // experts, then their weights
-    state.transfer.read(memory, at, part.data(), bytes);
-    if (!state.resources.comm()->share(part)) return false;
-    state.transfer.write(memory, at, part.data(), bytes);
+/// The experts of a step's routes, or their weights, on the host.
+class RoutePart {
+ public:
+  enum Which { experts, weights };
+  RoutePart(State& state, Buffer routes, OpRows rows, Which which) : state_(state), memory_(*state.buffers.at(routes.id)) {
+    const BufferState& shape = state.resources.buffer(routes);
+    at_ = which == weights ? uint64_t(shape.max_rows) * shape.k * sizeof(int32_t) : 0;
+    words_.resize(size_t(rows.rows) * shape.k);
   }
-  state.transfer.flush();
+  std::span<int32_t> words() { return words_; }
+  std::span<std::byte> bytes() { return std::as_writable_bytes(words()); }
+  std::span<std::byte> read() {
+    state_.transfer.read(memory_, at_, words_.data(), bytes().size());
+    return bytes();
+  }
+  void write() {
+    state_.transfer.write(memory_, at_, words_.data(), bytes().size());
+    state_.transfer.flush();
+  }
+
+ private:
+  State& state_;
+  Memory& memory_;
+  uint64_t at_;
+  std::vector<int32_t> words_;
+};
+
+bool between(State& state, const ShareRoutes& op, OpRows rows) {
+  for (const RoutePart::Which which : {RoutePart::experts, RoutePart::weights}) {
+    RoutePart part(state, op.routes, rows, which);
+    if (!state.resources.comm()->share(part.read())) return false;
+    part.write();
+  }
+  return true;
+}
+
+bool between(State& state, const SendRoutes& op, OpRows rows) {
+  RoutePart experts(state, op.routes, rows, RoutePart::experts), weights(state, op.routes, rows, RoutePart::weights);
+  Comm& comm = *state.resources.comm();
+  if (!comm.send(op.to_rank, experts.read()) || !comm.send(op.to_rank, weights.read())) return false;
+  state.resources.count_routes(op.layer, experts.words(), rows.rows);
+  return true;
+}
+
+bool between(State& state, const RecvRoutes& op, OpRows rows) {
+  RoutePart experts(state, op.routes, rows, RoutePart::experts), weights(state, op.routes, rows, RoutePart::weights);
+  Comm& comm = *state.resources.comm();
+  if (!comm.recv(op.from_rank, experts.bytes()) || !comm.recv(op.from_rank, weights.bytes())) return false;
+  check_routes(experts.words(), op.experts);
+  experts.write(), weights.write();
   return true;
 }
 

@@ -28,6 +28,12 @@ void run(Step& step, const Router& op, OpRows rows) {
       {rows.rows, 1, 1}, double(op.experts) * op.k * rows.rows);
 }
 
+void run(Step& step, const PickRoutes& op, OpRows rows) {
+  const uint32_t slots = rows.rows * step.state.resources.buffer(op.routes).k;
+  add(step, "pick", {}, {reads(step.buffer(op.routes)), reads(step.vector(op.places)), writes(step.buffer(op.out))},
+      {slots, weights_at(step, op.routes), weights_at(step, op.out)}, {groups_of(slots, 64), 1, 1}, slots);
+}
+
 void run(Step& step, const ExpertsGateUp& op, OpRows rows) {
   const DeviceWeight &gate = step.weight(op.gate), &up = step.weight(op.up);
   if (gate.type != up.type) throw Error(ErrorCode::unsupported_type, "Experts whose gate and up have different types are not run on graphics devices yet.");
@@ -48,7 +54,7 @@ void run(Step& step, const ExpertsDown& op, OpRows rows) {
   m.rows = slots, m.x_stride = down.cols, m.out_stride = down.rows, m.epilogue = Epilogue::weigh;
   m.routes = step.buffer(op.routes), m.k = op.k, m.weights_at = weights_at(step, op.routes), m.x_per_slot = true;
   matmul(step, m);
-  add(step, "combine", {}, {reads(parts), writes(step.buffer(op.residual))}, {down.rows, op.k}, {groups_of(down.rows, 64), rows.rows, 1},
+  add(step, "combine", {}, {reads(parts), writes(step.buffer(op.residual)), reads(step.buffer(op.routes))}, {down.rows, op.k}, {groups_of(down.rows, 64), rows.rows, 1},
       double(down.rows) * slots);
 }
 

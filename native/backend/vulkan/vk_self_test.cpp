@@ -61,7 +61,7 @@ struct Trial {
   }
 };
 
-/// One matrix, two, and those of chosen experts, for numbers of rows that are compiled apart.
+/// One matrix, two, and those of chosen experts, all of them here and only three, for numbers of rows that are compiled apart.
 Results matmuls(Backend& backend, DType type, const std::vector<uint32_t>& row_counts) {
   const uint32_t most = *std::max_element(row_counts.begin(), row_counts.end());
   Trial trial{backend};
@@ -73,6 +73,11 @@ Results matmuls(Backend& backend, DType type, const std::vector<uint32_t>& row_c
   trial.ops.push_back(ExpertsGateUp{x, routes, trial.weight(type, inner, cols, experts), trial.weight(type, inner, cols, experts),
                                     trial.vector(experts * inner), trial.vector(experts * inner), chosen, Activation::swiglu_oai, 1.702f, 7.0f, inside});
   trial.ops.push_back(ExpertsDown{inside, routes, trial.weight(type, outs, inner, experts), trial.vector(experts * outs), chosen, residual});
+  const Buffer here = backend.add_routes(chosen, most);
+  trial.ops.push_back(PickRoutes{routes, backend.add_vector({2, -1, 0, 1}), here});
+  trial.ops.push_back(ExpertsGateUp{x, here, trial.weight(type, inner, cols, experts - 1), trial.weight(type, inner, cols, experts - 1), {}, {}, chosen,
+                                    Activation::silu, 0, 0, inside});
+  trial.ops.push_back(ExpertsDown{inside, here, trial.weight(type, outs, inner, experts - 1), {}, chosen, residual});
   Results results;
   for (uint32_t rows : row_counts) {
     trial.inputs.forced.experts.clear();  // rounding must not choose others

@@ -123,6 +123,7 @@ void run(Step& step, const Attention& op, OpRows rows);
 void run(Step& step, const LinearResidual& op, OpRows rows);
 void run(Step& step, const Router& op, OpRows rows);
 void run(Step& step, const GateUp& op, OpRows rows);
+void run(Step& step, const PickRoutes& op, OpRows rows);
 void run(Step& step, const ExpertsGateUp& op, OpRows rows);
 void run(Step& step, const ExpertsDown& op, OpRows rows);
 void run(Step& step, const SelectRows& op, OpRows rows);

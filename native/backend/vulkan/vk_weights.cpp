@@ -9,7 +9,7 @@ namespace {
 /// Row r of the matrices lying one behind the other.
 void pack(const Matrix& m, uint64_t r, uint32_t* out) {
   const uint64_t expert = r / m.rows, row = r % m.rows;
-  const std::byte* scales = m.scales ? m.scales + expert * m.scale_expert_stride + row * m.scale_row_stride : nullptr;
+  const std::byte* scales = m.scales ? m.scales_begin(expert) + row * m.scale_row_stride : nullptr;
   pack_row(m.type, m.begin(expert) + row * m.row_stride, scales, m.cols, out);
 }
 
