@@ -133,8 +133,6 @@ export type PlacementShare = z.infer<typeof placementShare>;
 
 export const placement = z.object({
   kind: placementKind,
-  /** The engine can carry it out. */
-  runs: z.boolean(),
   shares: z.array(placementShare),
   /** Layers whose experts are not, or not all, with them but in the machine's memory; absent: none. */
   served: z.array(servedLayer).optional(),

@@ -85,7 +85,7 @@ export class Planner {
     const ram = await this.ram(false);
     const machine = { cpu: placeDevice(ram, ram), gpus: room.gpu ? [placeDevice(room, ram)] : [] };
     const all = placements(sizesOf(plan, context, kvType), machine, 1);
-    return all.find(({ runs, shares }) => runs && shares[0]?.device === (room.gpu?.id ?? 'cpu'));
+    return all.find(({ shares }) => shares[0]?.device === (room.gpu?.id ?? 'cpu'));
   }
 
   async fitRoom({ path }: ModelRef): Promise<Known & { room: Room }> {

@@ -153,7 +153,6 @@ export function roomTogether(placement: Placement, rooms: readonly Room[], plan:
 function ways(plan: MemoryPlan, { ram, gpus }: Rooms, { context, kvType, seen, rates, habit }: How): Placement[] {
   const devices = { cpu: placeDevice(ram, ram), gpus: gpus.map((room) => placeDevice(room, ram)) };
   return placements(sizesOf(plan, context, kvType, habit), devices)
-    .filter(({ runs }) => runs)
     .map((placement) => {
       const { decodeTps } = seen(devicesOf(placement));
       return { ...placement, ...(decodeTps && { decodeTps }), ...rates(devicesOf(placement)) };

@@ -20,7 +20,6 @@ export function handedOver(
   if (spareBytes < 0) return undefined;
   return {
     kind: 'handover',
-    runs: false,
     shares,
     decodeTps: writes.decodeTps,
     prefillTps: 1 / (1 / reads.prefillTps + handoverSeconds(kvPerToken(sizes))),

@@ -146,7 +146,6 @@ function assemble(
       held.map(({ share }) => share),
       served.length > 0,
     ),
-    runs: false,
     shares,
     ...(served.length > 0 && { served }),
     decodeTps: 1 / seconds,

@@ -6,9 +6,6 @@ import type { Placement } from './types';
 /** Layers have experts in two places, the most used ones beside them. */
 export const isByUse = ({ served = [] }: Pick<Placement, 'served'>): boolean => served.some(({ experts }) => experts);
 
-/** The engine keeps the experts of a layer together, wherever they are. */
-export const isCarriedOut = (placement: Placement): boolean => !isByUse(placement);
-
 /** Undefined where one device has all of it. */
 export function meshOf({ kind, shares, served }: Placement): Mesh | undefined {
   if (shares.length < 2) return undefined;

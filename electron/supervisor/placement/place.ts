@@ -1,7 +1,6 @@
-// Every plan for a model on these devices that fits, the fastest first, and which of them the engine can carry out. Pure.
+// Every plan for a model on these devices that fits, the fastest first. Pure.
 import { handedOver } from './handover';
 import { inARow } from './layers';
-import { isCarriedOut } from './mesh';
 import type { Sizes } from './sizes';
 import { turnSeconds } from './speed';
 import { sharedOut } from './tensors';
@@ -35,7 +34,6 @@ export function placements(sizes: Sizes, { cpu, gpus }: Machine, most = MOST_RAN
   if (most > 1) found.push(...pairs([...gpus, cpu]).map((pair) => handedOver(pair, sizes, cpu)));
   return found
     .filter((placement) => placement !== undefined)
-    .map((placement) => ({ ...placement, runs: isCarriedOut(placement) }))
     .sort((one, two) => two.decodeTps - one.decodeTps || one.shares.length - two.shares.length);
 }
 
@@ -61,6 +59,3 @@ function onFewest(all: readonly Placement[]): Placement | undefined {
     undefined,
   );
 }
-
-/** The same of those that can be carried out. */
-export const runnable = (all: readonly Placement[]): Placement | undefined => preferred(all.filter(({ runs }) => runs));

@@ -76,5 +76,5 @@ export function sharedOut(devices: readonly PlaceDevice[], sizes: Sizes): Placem
     ...devices.map(({ opsPerSecond }, i) => opsSeconds(computes * (fractions[i] ?? 0), opsPerSecond)),
   );
   const speeds = { decodeTps: 1 / seconds, prefillTps: 1 / prefillSeconds };
-  return { kind: 'tensor_parallel', runs: false, shares, ...speeds, spareBytes };
+  return { kind: 'tensor_parallel', shares, ...speeds, spareBytes };
 }

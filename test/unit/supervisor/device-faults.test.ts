@@ -28,7 +28,7 @@ function on(...gpus: SeenGpu[]) {
     scratchBytes: 1,
   };
   const shares = [...gpus.map(({ id, name }) => ({ ...rest, device: id, name })), { ...rest, device: 'cpu', name: '' }];
-  const placement = { kind: 'layer_split' as const, runs: true, shares, decodeTps: 1, prefillTps: 1, spareBytes: 0 };
+  const placement = { kind: 'layer_split' as const, shares, decodeTps: 1, prefillTps: 1, spareBytes: 0 };
   return { gpu: gpus[0], division: { placement, gpus: [A, B, gpu('C')] } };
 }
 

@@ -489,7 +489,7 @@ describe('a model on a card', () => {
       ...{ experts: 0, weightBytes: weight * GB, kvBytes: kv * GB, scratchBytes: 0.1 * GB },
     });
     const shares = [share('vulkan:1', 2, 5), share('vulkan:2', 1, 2), share('cpu', 0, 3)];
-    const placement = { kind: 'gpus_and_ram' as const, runs: true, shares, decodeTps: 1, prefillTps: 1, spareBytes: 0 };
+    const placement = { kind: 'gpus_and_ram' as const, shares, decodeTps: 1, prefillTps: 1, spareBytes: 0 };
     const where = { gpu: card, division: { placement, gpus: [card, other] } };
     const { residency, hosts, alive } = setUp({ budget: 9, where });
     request(residency, 'a4');
@@ -538,7 +538,6 @@ describe('a model on a card', () => {
       const way = (kind: 'layer_split' | 'tensor_parallel', decodeTps: number) => ({
         ...{
           kind,
-          runs: true,
           shares: [part('vulkan:1'), part('vulkan:2')],
           decodeTps,
           prefillTps: 100,

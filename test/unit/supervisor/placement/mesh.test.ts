@@ -1,7 +1,7 @@
 // Failures prevented: a plan that the engine carries out as another one: layers, experts or keys and values on another device than reckoned.
 import { describe, expect, it } from 'vitest';
 import type { Mesh } from '../../../../electron/contract/runtime';
-import { devicesOf, isCarriedOut, kvOf, meshOf, shareOut } from '../../../../electron/supervisor/placement/mesh';
+import { devicesOf, kvOf, meshOf, shareOut } from '../../../../electron/supervisor/placement/mesh';
 import { placements } from '../../../../electron/supervisor/placement/place';
 import { sizesOf, total } from '../../../../electron/supervisor/placement/sizes';
 import type { Placement, Share } from '../../../../electron/supervisor/placement/types';
@@ -23,7 +23,6 @@ const share = (device: string, more: Partial<Share> = {}): Share => ({
 });
 const plan = (kind: Placement['kind'], shares: Share[], served?: Placement['served']): Placement => ({
   kind,
-  runs: true,
   shares,
   ...(served && { served }),
   decodeTps: 1,
@@ -86,9 +85,9 @@ describe('a plan in the words of the engine', () => {
     expect(meshOf(placement)).toEqual(want);
   });
 
-  it('every plan that runs has every layer once, and experts where the bytes were reckoned', () => {
+  it('every plan has every layer once, and experts where the bytes were reckoned', () => {
     for (const machine of MACHINES) {
-      const all = placements(sizesOf(small, 8192, 'f16'), machineOf(machine)).filter(({ runs }) => runs);
+      const all = placements(sizesOf(small, 8192, 'f16'), machineOf(machine));
       for (const placement of all) {
         const mesh = meshOf(placement);
         if (!mesh) continue;
@@ -101,9 +100,14 @@ describe('a plan in the words of the engine', () => {
     }
   });
 
-  it('experts of one layer in two places are nothing that it does', () => {
-    const two = plan('experts_in_ram', [share('a', { layers: 24, experts: 700 })], [{ layer: 3, experts: [7] }]);
-    expect(isCarriedOut(two)).toBe(false);
+  it('experts of one layer in two places are named', () => {
+    const served = [{ layer: 3, experts: [7, 9] }, { layer: 5 }];
+    const shares = [share('a', { layers: 24, experts: 24 * 32 - 34 }), share('cpu', { experts: 34 })];
+    expect(meshOf(plan('experts_in_ram', shares, served))).toEqual({
+      split: 'layers',
+      ranks: [rank('a', { layers: 24 })],
+      served,
+    });
   });
 });
 

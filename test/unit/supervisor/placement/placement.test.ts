@@ -3,7 +3,7 @@ import i18next from 'i18next';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { MemoryPlan } from '../../../../electron/contract/runtime';
 import { devicesOf } from '../../../../electron/supervisor/placement/mesh';
-import { placements, preferred, runnable, type Machine } from '../../../../electron/supervisor/placement/place';
+import { placements, preferred, type Machine } from '../../../../electron/supervisor/placement/place';
 import { sizesOf, total } from '../../../../electron/supervisor/placement/sizes';
 import { fractionsOf } from '../../../../electron/supervisor/placement/tensors';
 import { bytesOf, type PlaceDevice, type Placement } from '../../../../electron/supervisor/placement/types';
@@ -40,7 +40,6 @@ function rows(language: Language): string[] {
       CONTEXTS.map((context) => {
         const all = plansFor(plan, context, machineOf(machine));
         const first = preferred(all);
-        const today = runnable(all);
         const cells = first
           ? [
               first.kind,
@@ -49,8 +48,7 @@ function rows(language: Language): string[] {
               placementWords(t, first, language),
             ]
           : ['none', '', '', t('placement.none')];
-        const now = today === first ? 'the same' : today ? `${today.kind}, ${today.decodeTps.toFixed(1)}` : 'nothing';
-        return `| ${[machine.name, plan.model.name, `${context / 1024}k`, ...cells, now].join(' | ')} |`;
+        return `| ${[machine.name, plan.model.name, `${context / 1024}k`, ...cells].join(' | ')} |`;
       }),
     ),
   );
@@ -59,10 +57,10 @@ function rows(language: Language): string[] {
 const HEAD = [
   '# The best plan for each machine, model and context',
   '',
-  'Bytes in GB: weights + conversation + working space, of each device. Speed in tokens a second, expected. The last column: what the engine carries out today.',
+  'Bytes in GB: weights + conversation + working space, of each device. Speed in tokens a second, expected.',
   '',
-  '| machine | model | context | plan | speed | parts | in words | today |',
-  '|---|---|---|---|---|---|---|---|',
+  '| machine | model | context | plan | speed | parts | in words |',
+  '|---|---|---|---|---|---|---|',
 ];
 
 describe('the table of placements', () => {
@@ -72,7 +70,7 @@ describe('the table of placements', () => {
 
   it('has a sentence in Chinese for each, with no English word and no hole', () => {
     for (const row of rows('zh-CN')) {
-      const sentence = row.split(' | ').at(-2) ?? '';
+      const sentence = row.split(' | ').at(-1) ?? '';
       expect(sentence).toMatch(/[\u4e00-\u9fff]/);
       expect(sentence).not.toMatch(/\{\{|undefined|placement\./);
     }
@@ -143,10 +141,8 @@ describe('every plan', () => {
 
   it('leaves every layer’s experts together where nobody knows which are used', () => {
     for (const { machine, plan, context } of everywhere) {
-      for (const { runs, served = [] } of plansFor(plan, context, machine)) {
+      for (const { served = [] } of plansFor(plan, context, machine))
         expect(served.filter(({ experts }) => experts)).toEqual([]);
-        expect(runs).toBe(true);
-      }
     }
   });
 

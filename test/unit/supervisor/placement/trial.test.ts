@@ -9,7 +9,7 @@ function way(kind: Placement['kind'], devices: string, decodeTps = 10, prefillTp
     ...{ device, name: device, kind: 'gpu' as const, layers: 1, fraction: 1, experts: 0 },
     ...{ weightBytes: 1, kvBytes: 0, scratchBytes: 0 },
   }));
-  return { kind, runs: true, shares, decodeTps, prefillTps, spareBytes: 0 };
+  return { kind, shares, decodeTps, prefillTps, spareBytes: 0 };
 }
 const row = way('layer_split', 'a b');
 const tensor = (decodeTps = 10, prefillTps = 100) => way('tensor_parallel', 'b a', decodeTps, prefillTps);
