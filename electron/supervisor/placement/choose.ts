@@ -1,5 +1,4 @@
-// Which memory a model is loaded into: what somebody wished, what the settings demand, else the plan that is fastest of those that the
-// engine can carry out. Pure.
+// Which memory a model is loaded into: what somebody wished, what the settings demand, else the plan that is fastest. Pure.
 import type { MemoryPlan } from '../../contract/runtime';
 import {
   LEAST_CONTEXT,

@@ -99,16 +99,6 @@ describe('a plan in the words of the engine', () => {
       }
     }
   });
-
-  it('experts of one layer in two places are named', () => {
-    const served = [{ layer: 3, experts: [7, 9] }, { layer: 5 }];
-    const shares = [share('a', { layers: 24, experts: 24 * 32 - 34 }), share('cpu', { experts: 34 })];
-    expect(meshOf(plan('experts_in_ram', shares, served))).toEqual({
-      split: 'layers',
-      ranks: [rank('a', { layers: 24 })],
-      served,
-    });
-  });
 });
 
 describe('working space', () => {

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { MemoryPlan } from '../../../../electron/contract/runtime';
 import { devicesOf } from '../../../../electron/supervisor/placement/mesh';
 import { placements, preferred, type Machine } from '../../../../electron/supervisor/placement/place';
-import { sizesOf, total } from '../../../../electron/supervisor/placement/sizes';
+import { sizesOf, total, type Heat } from '../../../../electron/supervisor/placement/sizes';
 import { fractionsOf } from '../../../../electron/supervisor/placement/tensors';
 import { bytesOf, type PlaceDevice, type Placement } from '../../../../electron/supervisor/placement/types';
 import { placementWords } from '../../../../renderer/model/placementWords';
@@ -18,7 +18,7 @@ const CONTEXTS = [8192, 32_768, 131_072];
 const GB = 1e9;
 const [small, large, dense] = MODELS as [MemoryPlan, MemoryPlan, MemoryPlan];
 
-const plansFor = (plan: MemoryPlan, context: number, machine: Machine, heat?: number[][]): Placement[] =>
+const plansFor = (plan: MemoryPlan, context: number, machine: Machine, heat?: Heat): Placement[] =>
   placements(sizesOf(plan, context, 'f16', { heat }), machine);
 const best = (plan: MemoryPlan, context: number, machine: Machine): Placement | undefined =>
   plansFor(plan, context, machine)[0];
@@ -179,7 +179,7 @@ const habit = (layer: number, expert: number, experts: number): number =>
 describe('experts that find no room', () => {
   const twelve = machineOf(MACHINES[1] as (typeof MACHINES)[number]);
   const hot = Array.from({ length: 24 }, () => Array.from({ length: 32 }, (_, expert) => 0.8 ** expert));
-  const inRam = (plan: MemoryPlan, context: number, heat?: number[][]) =>
+  const inRam = (plan: MemoryPlan, context: number, heat?: Heat) =>
     plansFor(plan, context, twelve, heat).find(({ kind }) => kind === 'experts_in_ram');
 
   it('are the least used ones where it is known which those are, and the plan is faster for it', () => {
@@ -201,6 +201,18 @@ describe('experts that find no room', () => {
     expect(say('zh-CN')).toBe(
       '12 GB card放下所有的层和这里最常用的专家。其余专家（2.3 GB）留在这台电脑的内存里，由处理器计算。',
     );
+  });
+
+  it('are learnt load by load, though only layers that lack experts are counted', () => {
+    let known: Heat = [];
+    const speeds = Array.from({ length: 6 }, () => {
+      const plan = inRam(small, 32_768, known);
+      const counted = new Set(plan?.served?.map(({ layer }) => layer));
+      known = hot.map((uses, layer) => (counted.has(layer) ? uses : known[layer]));
+      return plan?.decodeTps ?? 0;
+    });
+    expect(speeds[0]).toBe(inRam(small, 32_768)?.decodeTps);
+    expect(speeds.at(-1)).toBeGreaterThan(0.95 * (inRam(small, 32_768, hot)?.decodeTps ?? Infinity));
   });
 
   it('are remembered as fast under another name than whole layers in memory', () => {
