@@ -1,10 +1,10 @@
 // Loads a model: engine, tokenizer and prompt thread side by side, with progress. What fails takes the others back.
-import { createHash } from 'node:crypto';
 import { HearthError } from '../contract/errors';
-import type { GenerationEvent, Loaded, LoadPhase, Mesh } from '../contract/runtime';
+import type { GenerationEvent, Loaded, LoadPhase } from '../contract/runtime';
 import type { Addon, NativeInspection, NativeLoad } from './addon';
 import { ConstraintThread } from './constraint-thread';
 import type { FullParams } from './host-link';
+import { meshWords } from './mesh-words';
 import { ModelSession } from './model-session';
 import { modelTraits } from './model-traits';
 import { PromptThread } from './prompt-thread';
@@ -28,21 +28,6 @@ function gapOf({ device, mesh }: Pick<FullParams<'load'>, 'device' | 'mesh'>) {
     ? mesh.ranks.every((rank) => isGraphics(rank.device)) && mesh.served.length === 0
     : isGraphics(device);
   return all ? { streamGapMs: GRAPHICS_GAP_MS } : {};
-}
-
-/** How several devices share it, short: what an answer is depends on that, too. */
-function meshWords({ split, ranks, served }: Mesh): string {
-  const amounts = ranks.map(({ share, layers }) => (split === 'layers' && layers > 0 ? layers : share.toFixed(2)));
-  return split === 'handover' ? split : `${split} ${amounts.join(':')}${servedWords(served)}`;
-}
-
-/** Which experts of a layer are elsewhere has its part in how sums are rounded: a mark stands for the lists. */
-function servedWords(served: Mesh['served']): string {
-  if (served.length === 0) return '';
-  const lists = served.flatMap(({ experts }) => (experts ? [experts.length] : []));
-  if (lists.length === 0) return ` + experts of ${served.length}`;
-  const mark = createHash('sha256').update(JSON.stringify(served)).digest('hex').slice(0, 8);
-  return ` + experts of ${served.length} (some of ${lists.length}, ${mark})`;
 }
 
 /** Throws HearthError, with nothing left behind. */
