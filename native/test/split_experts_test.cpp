@@ -39,6 +39,16 @@ TEST_P(SplitExperts, GiveTheSameBytesInAnyChunks) {
   }
 }
 
+/// A long prompt goes through a row in pieces; the rank that serves works for two at once.
+TEST(SplitExperts, ServeARowOfRanksInPieces) {
+  const Division row{"", {rank_on("cpu", 1, 1), rank_on("cpu", 1, 2)}, RankSplit::layers, {{0, {{1, 2}}}, {1, {{0}}}, {2, {{3}}}}};
+  const std::vector<int32_t> text = some_tokens(200, 100);
+  Placed pieces(ragged().file, options_of(row, Precision::fast)), chunks(ragged().file, options_of(row, Precision::fast));
+  pieces.skip(text);
+  for (size_t first = 0; first < text.size(); first += 50) chunks.skip({text.begin() + std::ptrdiff_t(first), text.begin() + std::ptrdiff_t(first) + 50});
+  EXPECT_EQ(pieces.read(answer, 1), chunks.read(answer, 1));
+}
+
 TEST_P(SplitExperts, AreCountedOnce) {
   Placed run(ragged().file, options_of(GetParam())), alone(ragged().file, options_of(alone_cpu));
   logits_of(run), logits_of(alone);

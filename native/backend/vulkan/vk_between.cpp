@@ -94,56 +94,55 @@ bool between(State& state, const Recv& op, OpRows rows) {
   return true;
 }
 
-/// The experts of a step's routes, or their weights, on the host.
-class RoutePart {
+/// A step's routes on the host, as the device has them: experts [most slots], then their weights.
+class Routes {
  public:
-  enum Which { experts, weights };
-  RoutePart(State& state, Buffer routes, OpRows rows, Which which) : state_(state), memory_(*state.buffers.at(routes.id)) {
+  Routes(State& state, Buffer routes, OpRows rows) : state_(state), memory_(*state.buffers.at(routes.id)) {
     const BufferState& shape = state.resources.buffer(routes);
-    at_ = which == weights ? uint64_t(shape.max_rows) * shape.k * sizeof(int32_t) : 0;
-    words_.resize(size_t(rows.rows) * shape.k);
+    count_ = size_t(rows.rows) * shape.k, weights_at_ = size_t(shape.max_rows) * shape.k;
+    words_.resize(weights_at_ + count_);
   }
-  std::span<int32_t> words() { return words_; }
-  std::span<std::byte> bytes() { return std::as_writable_bytes(words()); }
-  std::span<std::byte> read() {
-    state_.transfer.read(memory_, at_, words_.data(), bytes().size());
-    return bytes();
-  }
+  std::span<int32_t> experts() { return std::span(words_).first(count_); }
+  std::span<int32_t> weights() { return std::span(words_).subspan(weights_at_); }
+  /// With what lies between them: a copy costs more than its bytes.
+  void read() { state_.transfer.read(memory_, 0, words_.data(), words_.size() * sizeof(int32_t)); }
   void write() {
-    state_.transfer.write(memory_, at_, words_.data(), bytes().size());
+    state_.transfer.write(memory_, 0, experts().data(), experts().size_bytes());
+    state_.transfer.write(memory_, weights_at_ * sizeof(int32_t), weights().data(), weights().size_bytes());
     state_.transfer.flush();
   }
 
  private:
   State& state_;
   Memory& memory_;
-  uint64_t at_;
+  size_t count_ = 0, weights_at_ = 0;
   std::vector<int32_t> words_;
 };
 
 bool between(State& state, const ShareRoutes& op, OpRows rows) {
-  for (const RoutePart::Which which : {RoutePart::experts, RoutePart::weights}) {
-    RoutePart part(state, op.routes, rows, which);
-    if (!state.resources.comm()->share(part.read())) return false;
-    part.write();
-  }
+  Routes routes(state, op.routes, rows);
+  Comm& comm = *state.resources.comm();
+  routes.read();
+  if (!comm.share(std::as_writable_bytes(routes.experts())) || !comm.share(std::as_writable_bytes(routes.weights()))) return false;
+  routes.write();
   return true;
 }
 
 bool between(State& state, const SendRoutes& op, OpRows rows) {
-  RoutePart experts(state, op.routes, rows, RoutePart::experts), weights(state, op.routes, rows, RoutePart::weights);
+  Routes routes(state, op.routes, rows);
   Comm& comm = *state.resources.comm();
-  if (!comm.send(op.to_rank, experts.read()) || !comm.send(op.to_rank, weights.read())) return false;
-  state.resources.count_routes(op.layer, experts.words(), rows.rows);
+  routes.read();
+  if (!comm.send(op.to_rank, std::as_bytes(routes.experts())) || !comm.send(op.to_rank, std::as_bytes(routes.weights()))) return false;
+  state.resources.count_routes(op.layer, routes.experts(), rows.rows);
   return true;
 }
 
 bool between(State& state, const RecvRoutes& op, OpRows rows) {
-  RoutePart experts(state, op.routes, rows, RoutePart::experts), weights(state, op.routes, rows, RoutePart::weights);
+  Routes routes(state, op.routes, rows);
   Comm& comm = *state.resources.comm();
-  if (!comm.recv(op.from_rank, experts.bytes()) || !comm.recv(op.from_rank, weights.bytes())) return false;
-  check_routes(experts.words(), op.experts);
-  experts.write(), weights.write();
+  if (!comm.recv(op.from_rank, std::as_writable_bytes(routes.experts())) || !comm.recv(op.from_rank, std::as_writable_bytes(routes.weights()))) return false;
+  check_routes(routes.experts(), op.experts);
+  routes.write();
   return true;
 }
 
