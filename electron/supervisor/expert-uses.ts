@@ -49,6 +49,16 @@ export class ExpertUses {
     await this.change(modelId, ({ layers, served }) => ({ layers: added(layers, fresh), served }));
   }
 
+  /** Of a measurement: what is made up for it is nobody's habit. */
+  async aside<T>(host: Host, plan: MemoryPlan, work: () => Promise<T>): Promise<T> {
+    await this.keep(plan, await this.ask(host, plan));
+    try {
+      return await work();
+    } finally {
+      await this.ask(host, plan);
+    }
+  }
+
   /** It was loaded so. */
   async placed({ model: { modelId } }: MemoryPlan, served: readonly ServedLayer[]): Promise<void> {
     if (isDeepStrictEqual((await this.of(modelId)).served, served)) return;

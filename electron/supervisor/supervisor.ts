@@ -11,6 +11,7 @@ import {
   type LoadOptions,
   type LogLevel,
   type MemoryPlan,
+  type Method,
   type Params,
   type Result,
   type Stats,
@@ -275,7 +276,7 @@ class LocalSupervisor implements Supervisor {
     return new Promise((resolve, reject) => {
       this.refuseWhenClosed();
       const begin = (resident: Resident) => {
-        const result = resident.during(resident.host.call(method, params));
+        const result = resident.during(this.callOn(resident, method, params));
         void result.then(resolve, reject).finally(() => this.residency.changed());
       };
       const resident = this.residency.open(model);
@@ -289,6 +290,11 @@ class LocalSupervisor implements Supervisor {
     clearInterval(this.sampler);
     clearInterval(this.ticker);
     await Promise.all([this.probe.close(), this.residency.close()]);
+  }
+
+  private callOn<M extends Method>({ host, terms }: Resident, method: M, params: Params<M>): Promise<Result<M>> {
+    const work = () => host.call(method, params);
+    return method === 'bench' && terms ? this.knowledge.uses.aside(host, terms.plan, work) : work();
   }
 
   /** Gives the answer to the model, now or when the model is there. */

@@ -14,13 +14,13 @@ const CHUNK = { most: 512, leastGain: 2, seconds: 0.75, withinMs: 1500 };
 
 interface Loaded {
   terms: Terms | undefined;
-  host: Pick<ModelHost, 'call' | 'loaded'>;
+  host: Pick<ModelHost, 'call' | 'loaded' | 'state'>;
   ref: { name: string };
 }
 
 export class Trials {
   constructor(
-    private readonly knowledge: Pick<Knowledge, 'trials' | 'tried'>,
+    private readonly knowledge: Pick<Knowledge, 'trials' | 'tried' | 'uses'>,
     private readonly log: (level: LogLevel, text: string) => void,
   ) {}
 
@@ -35,7 +35,7 @@ export class Trials {
     for (const each of await this.knowledge.trials(plan)) if (each.print === print) known.set(each.devices, each);
     const ratesOf = (each: Placement) => known.get(devicesOf(each));
     if (!ratesOf(placement)) {
-      const rates = await measured((params) => host.call('bench', params));
+      const rates = await this.knowledge.uses.aside(host, plan, () => measured((params) => host.call('bench', params)));
       if (!rates) return undefined;
       known.set(devicesOf(placement), rates);
       await this.knowledge.tried(plan, { devices: devicesOf(placement), print, ...rates });

@@ -65,6 +65,20 @@ describe('uses of experts', () => {
     expect((await new ExpertUses(store).habit(plan)).before).toEqual(served);
   });
 
+  it('leave out what a measurement made up, and nothing that was before it', async () => {
+    const { saved, store } = memory();
+    const all = new ExpertUses(store);
+    const runtime = host(uses(10, 10, 0));
+    const failing = all.aside(runtime, plan, async () => {
+      runtime.counted = uses(60, 10, 50);
+      throw new Error('It ended.');
+    });
+    await expect(failing).rejects.toThrow('It ended.');
+    runtime.counted = uses(70, 20, 50);
+    await look(all, runtime);
+    expect(saved.at(-1)?.layers[0]?.experts.map(Math.round)).toEqual([20, 0]);
+  });
+
   it('are asked for every few minutes of who works on', async () => {
     const { saved, store } = memory();
     const all = new ExpertUses(store);
