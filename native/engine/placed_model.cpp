@@ -89,11 +89,14 @@ uint32_t most_experts(const ModelSpec& spec) {
   return most;
 }
 
-/// Where not all of a layer's experts are in one place: which are here.
-std::string experts_of(const LayerPart& layer) {
-  if (!layer.experts) return "";
-  std::string text = ' ' + std::to_string(layer.layer);
-  for (uint32_t expert : *layer.experts) text += ':' + std::to_string(expert);
+/// A rank's part in words: sums that are made of other parts round differently.
+std::string described(const ModelPart& part) {
+  std::string text = std::to_string(part.kv_heads.count());
+  for (const LayerPart& layer : part.layers) {
+    text += ' ' + std::to_string(layer.layer) + (layer.attention ? "a" : "");
+    if (layer.mlp) text += 'm' + std::to_string(layer.inner.count());
+    for (uint32_t expert : layer.experts.value_or(std::vector<uint32_t>{})) text += ':' + std::to_string(expert);
+  }
   return text;
 }
 
@@ -155,12 +158,7 @@ uint64_t PlacedModel::kv_memory_free() const {
 std::string PlacedModel::layout() const {
   if (!mesh_) return "";
   std::string text;
-  for (const Rank& rank : ranks_) {
-    text += " [" + std::to_string(rank.kv.kv_heads);
-    for (uint32_t layers : rank.kv.layers_per_group) text += ',' + std::to_string(layers);
-    for (const LayerPart& layer : rank.part.layers) text += experts_of(layer);  // sums that are made of other parts round differently
-    text += ']';
-  }
+  for (const Rank& rank : ranks_) text += " [" + described(rank.part) + ']';
   return text;
 }
 

@@ -1,7 +1,9 @@
 // Failures prevented: a layer whose experts are in two places that computes something else than in one, because a slot was added twice or
 // not at all, a rank chose for itself, or what lies in a slot that is elsewhere was read; routes and tables that do not fit each other;
-// uses that are counted by both ranks.
+// uses that are counted by both ranks; cached blocks of one division that are taken for another's.
 #include <gtest/gtest.h>
+
+#include <set>
 
 #include "backend/resources.h"
 #include "hearth/error.h"
@@ -56,6 +58,21 @@ TEST_P(SplitExperts, AreCountedOnce) {
   logits_of(run), logits_of(alone);
   EXPECT_EQ(run.uses().rows, (std::vector<uint64_t>(3, prompt.size() + answer.size())));
   EXPECT_EQ(run.uses().uses, alone.uses().uses);
+}
+
+/// Blocks that were kept on disk would be taken up again by a division that rounds differently.
+TEST(PlacedLayout, TellsDivisionsApart) {
+  std::vector<Division> all = divisions();
+  const RankOptions cpu = rank_on("cpu"), twice = rank_on("cpu", 2);
+  for (const std::vector<ServedExperts>& served : std::vector<std::vector<ServedExperts>>{{{0}}, {{1}}, {{0}, {1}}, {{0, {{1}}}}}) {
+    all.push_back({"", {cpu}, RankSplit::layers, served});
+  }
+  for (const auto& ranks : {std::vector{twice, cpu}, std::vector{cpu, twice}}) {
+    all.push_back({"", ranks, RankSplit::layers}), all.push_back({"", ranks, RankSplit::tensor});
+  }
+  std::set<std::string> layouts;
+  for (const Division& each : all) layouts.insert(PlacedModel(options_of(each), ragged().file, block_size).layout());
+  EXPECT_EQ(layouts.size(), all.size());
 }
 
 /// One step over the first rows of the prompt, on two backends of which the second serves.
