@@ -42,6 +42,7 @@ const TESTS = [
   'vk_self_test_test',
   'vk_sums_test',
   'mesh_test',
+  'split_experts_test',
   'logits_oracle_test',
 ];
 await run('cmake', ['--build', nativeBuild, '--parallel', String(cpus().length), '--target', ...TESTS]);
@@ -100,7 +101,9 @@ for (const driver of drivers) {
 if (drivers.length > 1) {
   const environment = { VK_DRIVER_FILES: drivers.join(':') };
   await tests('together', 'vulkan_ops_test', environment, { filter: '*VulkanStep*' });
-  await tests('together', 'mesh_test', environment, { filter: '*GraphicsDevices*' });
+  for (const test of ['mesh_test', 'split_experts_test']) {
+    await tests('together', test, environment, { filter: '*GraphicsDevices*' });
+  }
   await tests('together', 'vk_sums_test', environment);
 }
 for (const test of TESTS) await tests('no driver', test, { VK_DRIVER_FILES: join(folder, 'none.json') });
