@@ -1,5 +1,5 @@
-// How often each expert of a model was used here over all its loads, and which were apart from their layers at the last one. Bounded: one row a model, the models that were used
-// last. How counts are added up is the supervisor's.
+// How often each expert of a model was used here over all its loads, and which were apart from their layers at the last one. Bounded: one
+// row a model, the models that were used last. How counts are added up is the supervisor's.
 import { z } from 'zod';
 import { expertUses, servedLayer, type LayerUses } from '../contract/runtime';
 import type { Db } from './migrate';

@@ -21,6 +21,7 @@ export class ExpertUses {
   /** Of each load what it had counted at the last look. */
   private readonly seen = new WeakMap<Host, LayerUses[]>();
   private readonly lookedAt = new WeakMap<Host, number>();
+  private readonly measured = new WeakSet<Host>();
   private readonly known = new Map<string, Promise<Uses>>();
 
   constructor(private readonly store: Partial<UsesStore> | undefined) {}
@@ -28,7 +29,7 @@ export class ExpertUses {
   /** Of a model that goes on working: every few minutes. */
   async nowAndThen(host: Host, plan: MemoryPlan): Promise<void> {
     const now = Date.now();
-    if (now - (this.lookedAt.get(host) ?? 0) < EVERY_MS) return;
+    if (this.measured.has(host) || now - (this.lookedAt.get(host) ?? 0) < EVERY_MS) return;
     this.lookedAt.set(host, now);
     await this.keep(plan, await this.ask(host, plan));
   }
@@ -52,10 +53,12 @@ export class ExpertUses {
   /** Of a measurement: what is made up for it is nobody's habit. */
   async aside<T>(host: Host, plan: MemoryPlan, work: () => Promise<T>): Promise<T> {
     await this.keep(plan, await this.ask(host, plan));
+    this.measured.add(host);
     try {
       return await work();
     } finally {
       await this.ask(host, plan);
+      this.measured.delete(host);
     }
   }
 

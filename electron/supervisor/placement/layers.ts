@@ -6,18 +6,16 @@ import { kvOn, total, type Sizes } from './sizes';
 import { fixedSeconds, opsSeconds, readSeconds } from './speed';
 import type { PlaceDevice, Placement, PlacementKind, Share } from './types';
 
-/** More ways than this are not tried one by one. */
-const MOST_CUTS = 10_000;
-/** Of those that are tried, the fastest are weighed by what is known of experts' use. */
+/** Of the cuts that are tried, the fastest are weighed by what is known of experts' use. */
 const BEST_CUTS = 4;
 
-/** How many layers each of `devices` gets: all ways, or the one by room. */
-function* cuts(layers: number, devices: readonly PlaceDevice[]): Generator<number[]> {
-  if (ways(layers, devices.length) > MOST_CUTS) {
-    yield byRoom(layers, devices);
-    return;
+/** How many layers each of `parts` devices gets: all ways, or, where those are more than `most`, ways in steps of a few layers. */
+function* cuts(layers: number, parts: number, most: number): Generator<number[]> {
+  let step = 1;
+  while (ways(Math.floor(layers / step), parts) > most && Math.floor(layers / (step + 1)) >= parts) step += 1;
+  for (const steps of splits(Math.floor(layers / step), parts)) {
+    yield steps.map((count, index) => count * step + (index === parts - 1 ? layers % step : 0));
   }
-  yield* splits(layers, devices.length);
 }
 
 function* splits(layers: number, parts: number): Generator<number[]> {
@@ -35,11 +33,14 @@ function ways(layers: number, parts: number): number {
   return count;
 }
 
-function byRoom(layers: number, devices: readonly PlaceDevice[]): number[] {
-  const room = total(devices.map(({ roomBytes }) => roomBytes));
-  const counts = devices.map(({ roomBytes }) => Math.max(1, Math.floor((layers * roomBytes) / Math.max(1, room))));
-  counts[0] = (counts[0] ?? 0) + layers - total(counts);
-  return counts;
+/** One layer given to the device beside. */
+function beside(counts: readonly number[]): number[][] {
+  const moved = (from: number, to: number) =>
+    counts.map((count, index) => count + (index === to ? 1 : 0) - (index === from ? 1 : 0));
+  return counts
+    .slice(1)
+    .flatMap((_, index) => [moved(index, index + 1), moved(index + 1, index)])
+    .filter((each) => Math.min(...each) > 0);
 }
 
 interface Held {
@@ -213,17 +214,30 @@ export function spareOf(shares: readonly Share[], devices: readonly PlaceDevice[
   return Math.min(...spares);
 }
 
-/** The fastest way to lay the layers out over exactly these devices, in this order. Which experts are used most is asked of the best cuts alone. */
-export function inARow(devices: readonly PlaceDevice[], sizes: Sizes, cpu: PlaceDevice): Placement | undefined {
+/**
+ * The fastest way to lay the layers out over exactly these devices, in this order, of about `most` that are tried: from the best of those in
+ * steps one goes on layer by layer. Which experts are used most is asked of the best cuts alone.
+ */
+export function inARow(
+  devices: readonly PlaceDevice[],
+  sizes: Sizes,
+  cpu: PlaceDevice,
+  most = Infinity,
+): Placement | undefined {
   if (devices.length > sizes.layers.length) return undefined;
   const unknown = { ...sizes, byUse: [] };
+  const tried = new Set<string>();
   let best: { counts: number[]; placement: Placement }[] = [];
-  for (const counts of cuts(sizes.layers.length, devices)) {
+  const weigh = (counts: number[]) => {
+    if (tried.has(counts.join())) return;
+    tried.add(counts.join());
     const placement = assemble(devices, counts, unknown, cpu);
-    if (!placement || placement.decodeTps <= (best[BEST_CUTS - 1]?.placement.decodeTps ?? 0)) continue;
+    if (!placement || placement.decodeTps <= (best[BEST_CUTS - 1]?.placement.decodeTps ?? 0)) return;
     best = [...best, { counts, placement }].sort((one, two) => two.placement.decodeTps - one.placement.decodeTps);
     best.length = Math.min(best.length, BEST_CUTS);
-  }
+  };
+  for (const counts of cuts(sizes.layers.length, devices.length, most)) weigh(counts);
+  for (let at = best[0], before; at && at !== before; [before, at] = [at, best[0]]) beside(at.counts).forEach(weigh);
   const [first, ...others] = best.map(({ counts, placement }) =>
     sizes.byUse.length > 0 && placement.served ? (assemble(devices, counts, sizes, cpu) ?? placement) : placement,
   );

@@ -79,6 +79,19 @@ describe('uses of experts', () => {
     expect(saved.at(-1)?.layers[0]?.experts.map(Math.round)).toEqual([20, 0]);
   });
 
+  it('are not asked for in the middle of a measurement', async () => {
+    const { saved, store } = memory();
+    const all = new ExpertUses(store);
+    const runtime = host(uses(10, 10, 0));
+    await all.aside(runtime, plan, async () => {
+      runtime.counted = uses(60, 10, 50);
+      await all.nowAndThen(runtime, plan);
+    });
+    expect(saved).toHaveLength(1);
+    await all.nowAndThen(runtime, plan);
+    expect(saved.at(-1)?.layers[0]?.experts.map(Math.round)).toEqual([10, 0]);
+  });
+
   it('are asked for every few minutes of who works on', async () => {
     const { saved, store } = memory();
     const all = new ExpertUses(store);

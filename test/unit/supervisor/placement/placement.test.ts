@@ -3,6 +3,7 @@ import i18next from 'i18next';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { MemoryPlan } from '../../../../electron/contract/runtime';
 import { devicesOf } from '../../../../electron/supervisor/placement/mesh';
+import { inARow } from '../../../../electron/supervisor/placement/layers';
 import { placements, preferred, type Machine } from '../../../../electron/supervisor/placement/place';
 import { sizesOf, total, type Heat } from '../../../../electron/supervisor/placement/sizes';
 import { fractionsOf } from '../../../../electron/supervisor/placement/tensors';
@@ -11,7 +12,7 @@ import { placementWords } from '../../../../renderer/model/placementWords';
 import type { Language, Translate } from '../../../../renderer/i18n';
 import { en } from '../../../../renderer/i18n/en';
 import { zhCN } from '../../../../renderer/i18n/zh-CN';
-import { MACHINES, machineOf } from './machines';
+import { MACHINES, machineOf, type TestMachine } from './machines';
 import { MODELS } from './models';
 
 const CONTEXTS = [8192, 32_768, 131_072];
@@ -157,6 +158,35 @@ describe('every plan', () => {
         best(plan, context, fewer)?.decodeTps ?? 0,
       );
     }
+  });
+
+  it('is found among few that are tried, however many the cards, and is nearly as fast as the best of all', () => {
+    const { cpu, gpus } = machineOf(MACHINES.find(({ name }) => name === '12 GB') as TestMachine);
+    const cards = [1, 2, 3, 4, 5, 6].map((n) => ({
+      ...(gpus[0] as PlaceDevice),
+      id: `card${n}`,
+      bytesPerSecond: 504e9 - n * 1e9,
+    }));
+    let weighed = 0;
+    const counted: PlaceDevice = {
+      ...cpu,
+      get opsPerSecond() {
+        weighed += 1;
+        return cpu.opsPerSecond;
+      },
+    };
+    const sizes = sizesOf(large, 32_768, 'f16');
+    const fastest = placements(sizes, { cpu: counted, gpus: cards })[0]?.decodeTps ?? 0;
+    expect(weighed).toBeLessThan(12_000);
+    expect(weighed).toBeGreaterThan(100);
+    expect(fastest).toBeGreaterThan(0.97 * (inARow([...cards.slice(0, 3), cpu], sizes, cpu)?.decodeTps ?? Infinity));
+  });
+
+  it('is the same with two cards that are alike, whichever is named first', () => {
+    const { cpu, gpus } = machineOf(MACHINES.find(({ name }) => name === '2×24 GB') as TestMachine);
+    const speeds = (cards: readonly PlaceDevice[]) =>
+      plansFor(large, 8192, { cpu, gpus: cards }).map((each) => each.decodeTps);
+    expect(speeds([...gpus].reverse())).toEqual(speeds(gpus));
   });
 
   it('leaves every layer’s experts together where nobody knows which are used', () => {
