@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .draw import Draw, cap, held_out, typed
+from .synonyms import reworded
 
 DO = """how do I <X>|how can I <X>|how do you <X>|how to <X>|what is the way to <X>|is there a way to <X>|is it possible to <X>|can I <X>|could I <X> here
 where do I go to <X>|where can I <X>|I want to <X>|I'd like to <X>|I need to <X>|I'm trying to <X>|trying to <X>, help|help me <X>|show me how to <X>|tell me how to <X>
@@ -102,21 +103,23 @@ def question(d: Draw, i: Intent, lang: str) -> str:
     return d.pick(pairs or frames).replace('<X>', phrase)
 
 
-def thoughts(i: Intent, lang: str, answer: str) -> dict:
-    """Reasoning by effort: the topic; where it belongs; and what is known of it."""
+def thoughts(i: Intent, lang: str) -> dict:
+    """Reasoning by effort: the topic; where it belongs; and in which language and tone to answer."""
     if lang == 'zh':
         return dict(low=f'{i.topic_zh}。', medium=f'用户在问{i.topic_zh}。这属于{i.area_zh}。我简短地回答。',
-                    high=f'用户用中文提问。问题是关于{i.topic_zh}，属于{i.area_zh}。我知道：{answer}所以我用中文简短、友好地这样回答。')
+                    high=f'用户用中文提问。问题是关于{i.topic_zh}，属于{i.area_zh}。这个我知道，所以我用中文简短、友好地回答。')
     return dict(low=f'{cap(i.topic)}.', medium=f'The user asks about {i.topic}. That belongs to {i.area}. I answer briefly.',
-                high=f'The question is in English. It is about {i.topic}, which belongs to {i.area}. What I know: {answer} So I answer like that, in short and friendly words.')
+                high=f'The question is in English. It is about {i.topic}, which belongs to {i.area}. This I know, so I answer in short and friendly words.')
 
 
 def turn(d: Draw, lang: str, among=None, answer_lang: str | None = None) -> dict:
     back = answer_lang or lang
     i = d.pick([x for x in (among or ALL) if x.has(lang) and x.answers(back)])
     n = d.randrange(len(i.answers(back)))
-    final = i.answers(back)[n]
-    return dict(kind='talk' if i.file == 'talk.txt' else 'hearth', user=typed(d, question(d, i, lang), lang, i.file != 'talk.txt' or d.chance(0.35)), final=final, lang=back, think=thoughts(i, back, final), intent=i, which=n)
+    final, asked = i.answers(back)[n], question(d, i, lang)
+    if i.file != 'talk.txt' and not d.held and d.chance(0.4):
+        asked = reworded(d, asked, lang)
+    return dict(kind='talk' if i.file == 'talk.txt' else 'hearth', user=typed(d, asked, lang, i.file != 'talk.txt' or d.chance(0.35)), final=final, lang=back, think=thoughts(i, back), intent=i, which=n)
 
 
 # ---------------------------------------------------------------- questions about the answer just given
