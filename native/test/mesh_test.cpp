@@ -56,12 +56,7 @@ std::vector<Division> divisions() {
 
 INSTANTIATE_TEST_SUITE_P(Ranks, MeshDivision, ::testing::ValuesIn(divisions()), [](const auto& each) { return each.param.name; });
 
-TEST_P(MeshDivision, IsTheModelThatOneRankIs) {
-  Placed run(ragged().file, options_of(GetParam()));
-  const double worst = worst_logit(logits_of(run), reference_logits());
-  RecordProperty("worst_logit", std::to_string(worst));
-  EXPECT_LE(worst, logit_tolerance);
-}
+TEST_P(MeshDivision, IsTheModelThatOneRankIs) { expect_what_one_rank_is(GetParam()); }
 
 void expect_best(Placed& run) {
   const auto [list, logits] = run.best({prompt.begin(), prompt.begin() + 20});

@@ -194,6 +194,13 @@ inline const Floats& reference_logits() {
   return logits;
 }
 
+inline void expect_what_one_rank_is(const Division& division) {
+  Placed run(ragged().file, options_of(division));
+  const double worst = worst_logit(logits_of(run), reference_logits());
+  ::testing::Test::RecordProperty("worst_logit", std::to_string(worst));
+  EXPECT_LE(worst, logit_tolerance);
+}
+
 inline void set_environment(const char* name, const std::string& value) {
 #ifdef _WIN32
   _putenv_s(name, value.c_str());
