@@ -26,13 +26,27 @@ def text_of(folder: str, name: str) -> str:
     return open(path, encoding='utf-8').read().strip() if os.path.exists(path) else 'not measured'
 
 
+def processor() -> str:
+    """Its name as the system has it, where it has one."""
+    try:
+        return next(line.split(':')[1].strip() for line in open('/proc/cpuinfo') if line.startswith('model name'))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
 def speed_of(folder: str) -> str:
     path = os.path.join(folder, 'speed.json')
     if not os.path.exists(path):
         return 'Speed: not measured.'
     measured = json.load(open(path))
     row = measured['measurements'][0]
-    return f"Loaded in {measured['load_ms']:.0f} ms, writes {row['decode_tps']['median']:.0f} tokens a second after {row['prefill']} (`hearth bench`, two cores of a Zen 3)."
+    return f"Loaded in {measured['load_ms']:.0f} ms, writes {row['decode_tps']['median']:.0f} tokens a second after {row['prefill']} (`hearth bench`, {os.cpu_count()} cores, {processor()})."
+
+
+def remarks(folder: str) -> str:
+    """FOLDER/remarks.md: what somebody did by hand during the run, as items of a list."""
+    path = os.path.join(folder, 'remarks.md')
+    return open(path, encoding='utf-8').read() if os.path.exists(path) else ''
 
 
 def main() -> None:
@@ -76,9 +90,9 @@ small sums, tells short stories, rewrites short texts, calls functions, and says
 - **Text**: written by the project as intents and generators (`train/data/`): {len(intents.ALL)} intents in English and Chinese ({lines:,} lines of questions, phrases and
   answers, put into frames), sums and word problems with their working, stories and poems, rewriting and summing up, function calls with
   results, refusals, follow-ups, developer instructions. No other text, no other model's output. Thoughts in `analysis` at three levels of effort.
-- **Run**: seed {ck['seed']}, {ck['step']:,} steps, {ck['tokens'] / 1e6:.1f} million tokens (padding included), Muon and AdamW in float32 on {platform.processor() or platform.machine()}; experts
+- **Run**: seed {ck['seed']}, {ck['step']:,} steps, {ck['tokens'] / 1e6:.1f} million tokens (padding included), Muon and AdamW in float32 on {processor()}; experts
   rounded to MXFP4 in the forward pass in the second part. Conversations that share five words in a row (eight Chinese characters) with the held-out questions are kept out.
-- The last loss on conversations from templates that training never uses: {next((r['held_out'] for r in reversed(rows) if 'held_out' in r), 'not measured')}.
+{remarks(folder)}- The last loss on conversations from templates that training never uses: {next((r['held_out'] for r in reversed(rows) if 'held_out' in r), 'not measured')}.
 
 ![training loss](loss.svg)
 
