@@ -90,12 +90,14 @@ def conversation(d: Draw, practice: float = 0) -> dict:
 
 def exercise(d: Draw, c: dict, lang: str) -> None:
     """What a list of functions, a sum or a text needs is copying, and copying is learnt by many short turns, each with its thought."""
-    kind, n = d.pick(['sums', 'sums', 'calls', 'calls', 'texts']), d.randint(2, 5)
+    kind, n = d.pick(['sums', 'sums', 'calls', 'calls', 'texts', 'copies', 'copies']), d.randint(2, 5)
     c['keep'] = True
     if kind == 'calls':
         c['tools'], c['turns'] = tools.call_turns(d, lang, n)
     elif kind == 'sums':
         c['turns'] = [problems.turn(d, lang) if d.chance(0.25) else arithmetic.turn(d, lang) for _ in range(n)]
+    elif kind == 'copies':
+        c['turns'] = [texts.copy_turn(d, lang == 'zh') for _ in range(n)]
     else:
         c['turns'] = [texts.turn(d, lang) for _ in range(n - 1)]
 

@@ -4,7 +4,7 @@ Words: <N> <M> people, <D> <E> days, <R> a reason, <O> an object, <P> a place, <
 from __future__ import annotations
 
 from .draw import Draw, article, cap, fill, slip
-from .names import DAYS, DAYS_ZH, GOODS, GOODS_ZH, NAMES, NAMES_ZH, THINGS
+from .names import DAYS, DAYS_ZH, GOODS, GOODS_ZH, NAMES, NAMES_ZH, THINGS, made_up
 from .text_worlds import WORLDS, WORLDS_ZH
 
 DOS = """send me the report|open the window|close the door|wait a moment|call me back|move your car|help me with the boxes|turn the music down|bring the keys|read my letter|check the list|clean the kitchen|answer my mail|speak more slowly|take the dog out|fix the printer|sign the form|save me a seat|lend me your pen|show me the way
@@ -131,12 +131,12 @@ LIST_TO = ['{write|turn|make} this list {as|into} a sentence', 'make one sentenc
 TO_LIST = ['{write|turn|make} this {as|into} a list', 'make a list of it', 'as bullet points', 'one thing per line, please', 'turn the sentence into a list']
 CAPS = ['write this in capital letters', 'in capitals', 'all caps please', 'make it upper case']
 REPLACE = ['replace <A> {by|with} <B>', 'change <A> to <B>', 'put <B> instead of <A>', 'swap <A> for <B>']
-COPY = ['repeat {after me|this}', 'say this exactly', 'copy this', 'write the same', 'echo']
+COPY = ['repeat {after me|this}', 'say this exactly', 'copy this', 'write the same', 'echo', 'type this out once more', 'word for word, please', 'say it back to me', 'the same again', 'repeat it without changes']
 SPELL_ZH = ['改正错别字', '{改正|纠正}一下', '有错字，请改', '检查并改正']
 LIST_TO_ZH = ['把这个清单写成一句话', '连成一句话', '用一句话写出来']
 TO_LIST_ZH = ['写成列表', '列成清单', '一行一个', '改成列表']
 REPLACE_ZH = ['把<A>换成<B>', '用<B>代替<A>', '<A>改成<B>']
-COPY_ZH = ['重复一遍', '照着写', '跟我说', '原样写出来']
+COPY_ZH = ['重复一遍', '照着写', '跟我说', '原样写出来', '一字不差地重复', '照抄', '复述一遍', '再写一次这些字']
 WRONG_ZH = dict(zip('在再的得做作已己那哪带戴天夫大太', '再在得的作做己已哪那戴带夫天太大'))
 
 
@@ -145,6 +145,23 @@ def plain_sentence(d: Draw, zh: bool) -> str:
     if not zh:
         return fill(d.pick(PLAIN), **w)
     return fill(d.pick(['<N><D>会来。', '我的<O>在桌子上。', '<N>和<M>住在同一条街。', '我们明天去市场。', '<D>商店不开门。', '孩子们在花园里玩。', '我已经做好了晚饭。', '请<D>给我写信。', '火车十分钟后开。', '<N>昨天买了三个<O>。', '今天的天气真好。', '你在哪里等我？', '他的哥哥在面包店工作。', '我带了<O>给你。']), **w)
+
+
+HAN = sorted({c for c in ''.join(DOS_ZH + DETAIL_ZH + PLACES_ZH + NAMES_ZH + [x for g in GOODS_ZH for x in g]) if '\u4e00' <= c <= '\u9fff'})
+
+
+def copy_turn(d: Draw, zh: bool) -> dict:
+    """Words without sense to be said again: they can only be copied, and everything else that is asked of a given text rests on that."""
+    if zh:
+        text = d.pick(['，', '、', ' ']).join(''.join(d.pick(HAN) for _ in range(d.randint(1, 5))) for _ in range(d.randint(2, 8))) + d.pick(['', '。'])
+    else:
+        word = lambda: d.weighted([(3, made_up(d)), (2, d.pick(THINGS)), (1, d.pick(NAMES)), (1, str(d.randint(1, 999))), (1, d.pick(GOODS)[0])])
+        text = d.pick([' ', ' ', ', ']).join(word() for _ in range(d.randint(3, 16))) + d.pick(['', '.'])
+    return _copied(d, text, zh)
+
+
+def _copied(d: Draw, text: str, zh: bool) -> dict:
+    return _turn(framed(d, d.ask(COPY_ZH if zh else COPY), text, zh), text, zh, ('the same words', '原样重复'), ('copy it exactly', '照样写出来'))
 
 
 def small_edit(d: Draw, zh: bool) -> dict:
@@ -164,7 +181,7 @@ def small_edit(d: Draw, zh: bool) -> dict:
                 wrong = wrong[0].lower() + wrong[1:]
         return _turn(framed(d, d.ask(SPELL_ZH if zh else SPELL), wrong, zh), text, zh, ('the mistakes corrected', '改正错字'), ('write it without mistakes', '改正错字'))
     if r < 0.6:
-        things = [x[0] for x in d.sample(GOODS_ZH if zh else GOODS, d.randint(2, 4))]
+        things = [x[0] for x in d.sample(GOODS_ZH if zh else GOODS, d.randint(2, 6))]
         sentence = ('我们需要' + '、'.join(things[:-1]) + '和' + things[-1] + '。') if zh else 'We need ' + ', '.join(things[:-1]) + ' and ' + things[-1] + '.'
         bullets = '\n'.join('- ' + t for t in things)
         if d.chance(0.5):
@@ -177,7 +194,7 @@ def small_edit(d: Draw, zh: bool) -> dict:
         return _turn(framed(d, d.ask(REPLACE_ZH if zh else REPLACE, A=w['N'], B=new), fill(template, **w), zh), fill(template, **w | {'N': new}), zh, ('one word replaced', '替换一个词'), (f'write {new} where {w["N"]} stood', f'把{w["N"]}换成{new}'))
     if r < 0.85 and not zh:
         return _turn(framed(d, d.ask(CAPS), text, zh), text.upper(), zh, ('capital letters', ''), ('write every letter large', ''))
-    return _turn(framed(d, d.ask(COPY_ZH if zh else COPY), text, zh), text, zh, ('the same words', '原样重复'), ('copy it exactly', '照样写出来'))
+    return _copied(d, text, zh) if d.chance(0.5) else copy_turn(d, zh)
 
 
 SUM = ['{summarize|summarise|sum up} this{| text| in one sentence| briefly}', 'what is the main point{| of this}', 'give me {a summary|the gist|the short version}', 'in one sentence, what does this say', 'tl;dr', 'what is this about', 'short summary please', 'boil it down', 'the most important thing in this text']
