@@ -29,7 +29,7 @@ from tokenizer import Tokenizer
 from tokenizer import make as learn_tokens
 
 CHUNK = 4000            # conversations generated at a time
-PRACTICE = {15: 0.35, 28: 0.22}      # from these chunks on the share of exercises: the model speaks by then, and copies badly; fewer once it copies and calls functions
+PRACTICE = {15: 0.35}       # from this chunk on the share of exercises: the model speaks by then, and copies badly
 LONGEST = 900           # tokens of a conversation; longer ones are left out
 HELD_SEED = 987_654
 

@@ -159,6 +159,41 @@ def sum_turn(d: Draw, lang: str) -> dict:
     return result(typed(d, question(d, s, lang), lang), final_of(d, s, lang), s.result, lang, working(s, lang)) | dict(sum=s)
 
 
+DRILL = ['<E>', 'work these out: <E>', 'a few sums: <E>', 'my exercises: <E>', 'what are <E>', 'one after the other: <E>', 'please do these: <E>', 'all of these: <E>', 'solve <E>']
+DRILL_ZH = ['<E>', '几道题：<E>', '口算练习：<E>', '一个一个算：<E>', '都算一下：<E>', '请算这些：<E>', '作业：<E>']
+
+
+def fact(d: Draw) -> Sum:
+    """What the working of larger sums takes as known."""
+    one, two, tens = d.randint(0, 9), d.randint(10, 99), 10 * d.randint(1, 10)
+    kind = d.randrange(7)
+    if kind == 0:
+        return Sum(one, '+', d.randint(0, 9))
+    if kind == 1:
+        return Sum(tens, '+', d.pick([10 * d.randint(1, 9), d.randint(1, 18)]))
+    if kind == 2:
+        return Sum(two, '+', one)
+    if kind == 3:
+        a = d.randint(1, 20)
+        return Sum(a, '-', d.randint(0, min(a, 10)))
+    if kind == 4:
+        return Sum(two, '-', d.pick([one, 10 * d.randint(0, two // 10)]))
+    if kind == 5:
+        return Sum(d.randint(0, 12), '*', d.randint(0, 12))
+    return Sum(d.randint(0, 12) * (b := d.randint(1, 12)), '/', b)
+
+
+def drill_turn(d: Draw, lang: str) -> dict:
+    """Several facts at a time, which is the cheapest way to learn them."""
+    zh = lang == 'zh'
+    sums = [fact(d) for _ in range(d.randint(4, 9))]
+    user = d.ask(DRILL_ZH if zh else DRILL, E=d.pick([', ', '; ']).join(f'{s.a}{d.pick([" ", ""])}{SIGN[s.op]} {s.b}' for s in sums))
+    final = ('，' if zh else ', ').join(s.line for s in sums) + ('。' if zh else '.')
+    think = dict(low='一个一个算。', medium=f'有 {len(sums)} 道题，一个一个算。', high=f'用户给了 {len(sums)} 道题。我一个一个算，按原来的顺序写出来。') if zh else \
+        dict(low='One after the other.', medium=f'There are {len(sums)} sums; one after the other.', high=f'The user gave {len(sums)} sums. I work them out one after the other and keep their order.')
+    return result(user, final, sums[-1].result, lang, think)
+
+
 def chain_turn(d: Draw, lang: str) -> dict:
     """Three numbers, from left to right or with the point before the line."""
     zh = lang == 'zh'

@@ -22,6 +22,8 @@ MARKS = ['Sure', 'Hello', 'Ahoy', 'Captain', 'Well', 'Indeed', 'Over', 'Cheers',
 MIX = [(30, lambda d, l: intents.turn(d, l, intents.HEARTH)), (7, lambda d, l: intents.turn(d, l, intents.SELF)), (13, lambda d, l: intents.turn(d, l, intents.TALK)),
        (13, arithmetic.turn), (7, problems.turn), (7, lambda d, l: stories_zh.turn(d) if l == 'zh' else stories.turn(d)), (9, texts.turn), (14, scope.turn),
        (0.5, lambda d, l: recall.letters_turn(d) if l == 'en' else arithmetic.turn(d, l))]
+# weight, what an exercise practises
+EXERCISES = [(2, 'sums'), (2, 'facts'), (2, 'calls'), (2, 'texts'), (1, 'copies'), (5, 'topics')]
 KINDS = ['hearth', 'talk', 'sum', 'story', 'rewrite', 'summary', 'refusal', 'tool', 'json']
 
 
@@ -89,15 +91,20 @@ def conversation(d: Draw, practice: float = 0) -> dict:
 
 
 def exercise(d: Draw, c: dict, lang: str) -> None:
-    """What a list of functions, a sum or a text needs is copying, and copying is learnt by many short turns, each with its thought."""
-    kind, n = d.pick(['sums', 'sums', 'calls', 'calls', 'texts', 'copies', 'copies']), d.randint(2, 5)
+    """One thing several times: copying, what sums are made of, and which topic a question has are learnt by many short turns, each with its thought."""
+    kind, n = d.weighted(EXERCISES), d.randint(2, 5)
     c['keep'] = True
     if kind == 'calls':
         c['tools'], c['turns'] = tools.call_turns(d, lang, n)
     elif kind == 'sums':
         c['turns'] = [problems.turn(d, lang) if d.chance(0.25) else arithmetic.turn(d, lang) for _ in range(n)]
+    elif kind == 'facts':
+        c['turns'] = [arithmetic.drill_turn(d, lang) for _ in range(n)]
     elif kind == 'copies':
         c['turns'] = [texts.copy_turn(d, lang == 'zh') for _ in range(n)]
+    elif kind == 'topics':
+        c['instructions'] = d.form(intents.TOPIC_ONLY)
+        c['turns'] = [intents.topic_turn(d, lang) for _ in range(3 * n)]
     else:
         c['turns'] = [texts.turn(d, lang) for _ in range(n - 1)]
 

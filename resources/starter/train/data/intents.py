@@ -122,6 +122,17 @@ def turn(d: Draw, lang: str, among=None, answer_lang: str | None = None) -> dict
     return dict(kind='talk' if i.file == 'talk.txt' else 'hearth', user=typed(d, asked, lang, i.file != 'talk.txt' or d.chance(0.35)), final=final, lang=back, think=thoughts(i, back), intent=i, which=n)
 
 
+TOPIC_ONLY = ['Say only what each question is about.', 'Name the topic of what the user writes; do not answer.', 'Only the topic, please.', '只说每个问题是关于什么的。', '不要回答，只说出题目。']
+
+
+def topic_turn(d: Draw, lang: str) -> dict:
+    """What a question is about and nothing else: to understand is the hard part, and so it is practised in few tokens."""
+    t = turn(d, lang)
+    topic, zh = t['intent'].name(lang), lang == 'zh'
+    think = dict(low=f'{topic}。', medium=f'用户在问{topic}。', high=f'用户用中文提问。问题是关于{topic}。') if zh else dict(low=f'{cap(topic)}.', medium=f'The user asks about {topic}.', high=f'The question is in English. It is about {topic}.')
+    return t | dict(final=f'{topic}。' if zh else f'{cap(topic)}.', think=think)
+
+
 # ---------------------------------------------------------------- questions about the answer just given
 AGAIN = ['can you say that in other words', '{say|explain} it differently', 'I did not {get|understand} that{| fully}', 'what do you mean{| by that}', 'again please', 'could you rephrase that', 'sorry, I do not follow', 'come again', 'once more, please']
 SHORTER = ['shorter please', 'in one sentence{| please}', 'can you say it shorter', 'the short version', 'too long', 'just the main point', 'make it brief', 'tl;dr']
