@@ -65,6 +65,7 @@ TEST(PlacedLayout, TellsDivisionsApart) {
   for (const auto& ranks : {std::vector{twice, cpu}, std::vector{cpu, twice}}) {
     all.push_back({"", ranks, RankSplit::layers}), all.push_back({"", ranks, RankSplit::tensor});
   }
+  for (const double more : {1.0, 1.2}) all.push_back({"", {rank_on("cpu", more), cpu}, RankSplit::tensor});  // the same heads, not the same columns
   std::set<std::string> layouts;
   for (const Division& each : all) layouts.insert(PlacedModel(options_of(each), ragged().file, block_size).layout());
   EXPECT_EQ(layouts.size(), all.size());
