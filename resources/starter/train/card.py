@@ -71,8 +71,9 @@ def main() -> None:
     print(f"""# The starter model
 
 `starter.gguf` is a very small language model of the gpt-oss architecture that ships with Hearth, so that a new user can chat within a
-minute of the first start, with no download, and so that every part of the engine meets a trained model. It guides through the app, does
-small sums, tells short stories, rewrites short texts, calls functions, and says where its knowledge ends.
+minute of the first start, with no download, and so that every part of the engine meets a trained model. It is meant to guide
+through the app, do small sums, tell short stories, rewrite short texts, call functions, and say where its knowledge ends; how well it does so is
+measured below.
 
 | | |
 |---|---|
